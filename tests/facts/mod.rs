@@ -13,6 +13,7 @@ pub mod cel_runs;
 mod formats;
 mod lists;
 mod regexp;
+mod strategic_patches;
 mod time_zones;
 mod yaml;
 

@@ -9,6 +9,7 @@ mod restricted;
 use checked_pod::CheckedPod;
 use crdx_value::Value;
 use crdx_value::release::Release;
+use std::collections::HashMap;
 use std::fmt;
 
 /// The values of the labels for levels.
@@ -136,10 +137,9 @@ pub fn is_significant_update(pod: &Value, old: &Value) -> bool {
         let (new, old) = (images(pod, list), images(old, list));
         new.len() != old.len() || new.iter().zip(&old).any(|(new, old)| new.1 != old.1)
     };
-    let existing = images(old, "ephemeralContainers");
-    let is_new = |container: &(String, String)| {
-        existing.iter().find(|old| old.0 == container.0).is_none_or(|old| old.1 != container.1)
-    };
+    // The first container with a name counts.
+    let existing: HashMap<String, String> = images(old, "ephemeralContainers").into_iter().rev().collect();
+    let is_new = |container: &(String, String)| existing.get(&container.0) != Some(&container.1);
     differ("containers") || differ("initContainers") || images(pod, "ephemeralContainers").iter().any(is_new)
 }
 

@@ -151,7 +151,7 @@ pub fn validate(
     if let Some(validate) = validator(group, kind) {
         validate(&mut errors, &FieldValue::with_empties(Some(object), ROOT, empties), old);
     }
-    errors.list
+    errors.list.finish()
 }
 
 #[cfg(test)]

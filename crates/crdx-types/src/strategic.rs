@@ -4,13 +4,15 @@
 //! If the result depends on the order in which Go iterates over a map, keys are processed in alphabetical order.
 
 mod diff;
+mod go_sort;
 mod lists;
 mod lookup;
 
 use super::types::{TypeId, Types};
 use crdx_value::{Map, Value, print};
-pub use diff::three_way;
+pub use diff::{three_way, three_way_without_strategies};
 use lookup::Schema;
+use std::collections::HashSet;
 use std::fmt;
 
 const DIRECTIVE: &str = "$patch";
@@ -101,14 +103,7 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema, mode: Mode) -> R
             _ => Err(bad_patch_type(&directive.clone(), &patch)),
         };
     }
-    match mode {
-        Mode::Apply => retain_keys(&mut original, &mut patch)?,
-        Mode::Combine => {
-            if let Some(keys) = patch.remove(RETAIN_KEYS) {
-                original.entry(RETAIN_KEYS.to_owned()).or_insert(keys);
-            }
-        }
-    }
+    retain_keys(&mut original, &mut patch, mode)?;
     merge_ordered_lists(&mut original, &mut patch, schema, mode)?;
     for (key, value) in patch {
         let deletes = key.starts_with(DELETE_PREFIX);
@@ -137,7 +132,7 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema, mode: Mode) -> R
             (Some(Value::Array(old)), Value::Array(new)) => {
                 let (item, merging) = schema.item(&key)?;
                 let merged = if deletes || strategy(merging.patch_strategy)? == "merge" {
-                    lists::merge(old, new, item, (merging.patch_merge_key, mode), deletes)?
+                    lists::merge(old, new, item, (merging.patch_merge_key, mode), deletes)?.items
                 } else {
                     new
                 };
@@ -162,17 +157,30 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema, mode: Mode) -> R
 }
 
 /// `applyRetainKeysDirective`
-fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), PatchError> {
+fn retain_keys(original: &mut Map, patch: &mut Map, mode: Mode) -> Result<(), PatchError> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
-    let keys = keys.as_array().ok_or(BAD_RETAIN_KEYS)?;
-    let is_retained = |key: &str| keys.iter().any(|k| k.as_str() == Some(key));
+    if mode == Mode::Combine {
+        return match original.get(RETAIN_KEYS) {
+            Some(known) if *known == keys => Ok(()),
+            Some(known) => Err(PatchError::Other(format!(
+                "{} and {} are not deep equal: this may happen when calculating the 3-way diff patch",
+                print::format_v(known),
+                print::format_v(&keys)
+            ))),
+            None => {
+                original.insert(RETAIN_KEYS.to_owned(), keys);
+                Ok(())
+            }
+        };
+    }
+    let keys: HashSet<&str> = keys.as_array().ok_or(BAD_RETAIN_KEYS)?.iter().filter_map(Value::as_str).collect();
     for (key, value) in patch.iter() {
         let is_directive = key.starts_with(DELETE_PREFIX) || key.starts_with(ORDER_PREFIX);
-        if !value.is_null() && !is_directive && !is_retained(key) {
+        if !value.is_null() && !is_directive && !keys.contains(key.as_str()) {
             return Err(BAD_RETAIN_KEYS);
         }
     }
-    original.retain(|key, _| is_retained(key));
+    original.retain(|key, _| keys.contains(key.as_str()));
     Ok(())
 }
 
@@ -182,32 +190,37 @@ fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema, mode
     for directive in directives {
         let order = patch.remove(&directive).unwrap_or_default();
         if mode == Mode::Combine {
-            original.entry(directive.clone()).or_insert_with(|| order.clone());
+            match original.get(&directive) {
+                Some(known) if *known == order => {}
+                Some(_) => return Err(BAD_ORDER_LIST),
+                None => drop(original.insert(directive.clone(), order.clone())),
+            }
         }
         let Value::Array(order) = order else { return Err(bad_type("[]interface {}", &order)) };
         let key = without_prefix(&directive, ORDER_PREFIX).ok_or(BAD_ORDER_LIST)?;
-        let list = |value: Option<&Value>| match value {
+        let list = |value: Option<Value>| match value {
             None => Ok(None),
-            Some(Value::Array(items)) => Ok(Some(items.clone())),
-            Some(other) => Err(bad_type("[]interface {}", other)),
+            Some(Value::Array(items)) => Ok(Some(items)),
+            Some(other) => Err(bad_type("[]interface {}", &other)),
         };
-        let (old, new) = (list(original.get(key))?, list(patch.get(key))?);
+        let (old, new) = (list(original.remove(key))?, list(patch.remove(key))?);
         let (item, merging) = schema.item(key)?;
         let merge_key = merging.patch_merge_key;
         let strategy = strategy(merging.patch_strategy)?;
         lists::check_order(new.as_deref().unwrap_or_default(), &order, merge_key)?;
         let element = lists::element(&[old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default()]);
-        let before = old.clone().unwrap_or_default();
-        let merged = match (old, new) {
+        let (merged, before) = match (old, new) {
             (None, None) => continue,
-            (Some(old), None) => old,
-            (None, Some(new)) => new.into_iter().filter_map(without_directives).collect(),
-            (Some(old), Some(new)) if strategy == "merge" => lists::merge(old, new, item, (merge_key, mode), false)?,
-            (Some(_), Some(new)) => new,
+            (Some(old), None) => (old.clone(), old),
+            (None, Some(new)) => (new.into_iter().filter_map(without_directives).collect(), Vec::new()),
+            (Some(old), Some(new)) if strategy == "merge" => {
+                let merged = lists::merge(old, new, item, (merge_key, mode), false)?;
+                (merged.items, merged.original)
+            }
+            (Some(old), Some(new)) => (new, old),
         };
-        let ordered = lists::in_order(merged, &order, &before, merge_key, element?)?;
+        let ordered = lists::in_order(merged, &order, &before, merge_key, element)?;
         original.insert(key.to_owned(), Value::Array(ordered));
-        patch.remove(key);
     }
     Ok(())
 }

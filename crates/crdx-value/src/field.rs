@@ -7,9 +7,11 @@ pub use crate::names;
 
 use crate::base64::Encoding;
 use crate::release::{Release, V1_32, V1_34};
+use crate::steps::{Steps, memory};
 use crate::{Value, json, number, print, quote};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
+use std::slice;
 
 /// A path in an object. Paths are built on the stack while walking, and are formatted only when an error needs them.
 #[derive(Clone, Copy, Debug)]
@@ -261,6 +263,65 @@ pub struct FieldError {
 /// Errors in the order they were found. The server's order is partly random, so compare lists as multisets.
 pub type ErrorList = Vec<FieldError>;
 
+/// The steps for a byte of an error: its text is copied several times until it is printed.
+pub const STEPS_OF_A_BYTE: u64 = 2;
+
+/// Errors whose texts may need as many steps as one request has. Errors that repeat a list or a part of the object are not bounded by its
+/// size.
+#[derive(Debug)]
+pub struct BoundedErrors {
+    list: ErrorList,
+    steps: Steps,
+}
+
+impl Default for BoundedErrors {
+    fn default() -> Self {
+        Self { list: ErrorList::new(), steps: Steps::of_request() }
+    }
+}
+
+impl BoundedErrors {
+    /// Adds an error. If its text needs more steps than are left, validation is not finished.
+    pub fn push(&mut self, error: FieldError) {
+        if self.steps.take(error.steps()).is_ok() {
+            self.list.push(error);
+        } else {
+            self.list = ErrorList::new();
+        }
+    }
+
+    /// Returns true if no steps are left. Validators need not look for further errors.
+    pub fn is_full(&self) -> bool {
+        self.steps.are_spent()
+    }
+
+    /// The number of errors.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Returns true if no error was found.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && !self.is_full()
+    }
+
+    /// The errors.
+    pub fn iter(&self) -> slice::Iter<'_, FieldError> {
+        self.list.iter()
+    }
+
+    /// The errors, or that validation was not finished.
+    pub fn finish(self) -> ErrorList {
+        if self.is_full() { vec![FieldError::unfinished(&ROOT)] } else { self.list }
+    }
+}
+
+impl Extend<FieldError> for BoundedErrors {
+    fn extend<T: IntoIterator<Item = FieldError>>(&mut self, errors: T) {
+        errors.into_iter().for_each(|error| self.push(error));
+    }
+}
+
 /// Keeps the first of several errors with the same text (`ErrorList.ToAggregate`).
 pub fn remove_repeated(errors: &mut ErrorList) {
     if errors.len() > 1 {
@@ -350,6 +411,16 @@ impl FieldError {
     /// `Internal error: …`
     pub fn internal(path: &FieldPath<'_>, detail: impl Into<String>) -> Self {
         Self::new(ErrorType::Internal, path, BadValue::Omitted, detail)
+    }
+
+    /// The steps for the text of the error.
+    pub fn steps(&self) -> u64 {
+        let shown = match &self.bad_value {
+            BadValue::Omitted => 0,
+            BadValue::Raw(text) | BadValue::Value(Value::String(text)) => text.len(),
+            BadValue::Value(value) => memory(value),
+        };
+        STEPS_OF_A_BYTE * (self.field.len() + self.detail.len() + shown) as u64
     }
 
     /// Returns true if `field` is the nil path.

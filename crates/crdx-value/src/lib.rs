@@ -54,6 +54,9 @@ pub enum Value {
     Object(Map),
 }
 
+/// Floats are finite, so each value equals itself.
+impl Eq for Value {}
+
 /// Equal values have equal hashes.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {

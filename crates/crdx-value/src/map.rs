@@ -237,6 +237,8 @@ impl PartialEq for Map {
     }
 }
 
+impl Eq for Map {}
+
 impl Extend<(String, Value)> for Map {
     fn extend<T: IntoIterator<Item = (String, Value)>>(&mut self, members: T) {
         for (key, value) in members {

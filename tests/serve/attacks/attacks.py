@@ -322,6 +322,11 @@ def attacks():
             yield f"builtin-{name}-update", ["validate", *update, "--server-side"], {"object.json": value}
             yield f"builtin-{name}-json", ["validate", "--offline", "-f", "object.json", "-o", "json"], {"object.json": value}
             yield f"builtin-{name}-diff", ["diff", *update], {"object.json": value}
+    for name, old, new in builtin.updates():
+        files, update = {"object.json": new, "old.json": old}, ["--offline", "-f", "object.json", "--old", "old.json"]
+        yield f"builtin-{name}", ["validate", *update], files
+        yield f"builtin-{name}-server-side", ["validate", *update, "--server-side"], files
+        yield f"builtin-{name}-replace", ["validate", *update, "--replace"], files
 
 
 def limited(memory, seconds):

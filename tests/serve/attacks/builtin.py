@@ -86,6 +86,10 @@ def objects():
     yield "gates", pod(schedulingGates=[{"name": f"g{i // 2}!"} for i in range(60_000)])
     yield "resources", pod(container(0, resources={"limits": {f"example.com/r{i}": "-1" for i in range(40_000)}, "requests": {f"x{i}": "1m" for i in range(40_000)}}))
     yield "ingress-rules", named("networking.k8s.io/v1", "Ingress", spec={"rules": [{"host": "10.0.0.1", "http": {"paths": [{"path": "a", "backend": {}}]}}] * 30_000, "tls": [{"hosts": [BAD]}] * 20_000})
+    yield "quota-scopes", named("v1", "ResourceQuota", spec={"scopes": ["x"] * 12_500})
+    yield "quota-scopes-known", named("v1", "ResourceQuota", spec={"hard": {f"hugepages-{i}": "1" for i in range(50_000)}, "scopes": ["Terminating"] * 50_000})
+    yield "topologies", named("storage.k8s.io/v1", "StorageClass", provisioner="a", allowedTopologies=[{}] * 3_200)
+    yield "topologies-many", named("storage.k8s.io/v1", "StorageClass", provisioner="a", allowedTopologies=[{}] * 500_000)
     yield "quota", named("v1", "ResourceQuota", spec={"hard": {f"r{i}": "-1" for i in range(100_000)}, "scopes": ["x"] * 50_000})
     yield "limit-range", named("v1", "LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "2"}}] * 30_000})
     yield "owners", named("v1", "ConfigMap", metadata={"ownerReferences": [{"apiVersion": "v1", "kind": "Event", "name": "", "uid": ""}] * 40_000})
@@ -100,8 +104,53 @@ def objects():
     yield "above-the-limit", named("v1", "ConfigMap", data={"k": "x" * (3 << 20)})
 
 
+def updates():
+    """Names, existing objects and new ones."""
+    labels = {"a": "b"}
+
+    def backwards(items):
+        return list(reversed(items))
+
+    def deployed(*containers, **spec):
+        return deployment(containers=list(containers), **spec)
+
+    def workload(count, image):
+        return [container(i, image=image) for i in range(count)]
+
+    env = [{"name": f"E{i}", "value": "x"} for i in range(50_000)]
+    changed = [{**each, "value": "y"} for each in env]
+    yield "apply-env-descending", deployed(container(0, env=env)), deployed(container(0, env=backwards(changed)))
+    yield "apply-env-equal", deployed(container(0, env=env)), deployed(container(0, env=[{"name": "E", "value": f"{i}"} for i in range(50_000)]))
+    yield "apply-containers-descending", deployed(*workload(20_000, "i")), deployed(*backwards(workload(20_000, "j")))
+    yield "apply-containers", deployed(*workload(10_000, "i")), deployed(*workload(10_000, "j"))
+    yield "apply-containers-equal", deployed(*[container(0) for _ in range(20_000)]), deployed(*[container(0, image="j") for _ in range(20_000)])
+    ports = [{"port": i + 1, "name": f"p{i}"} for i in range(40_000)]
+    yield "apply-service-ports", named("v1", "Service", spec={"ports": ports}), named("v1", "Service", spec={"ports": [{**each, "targetPort": 1} for each in backwards(ports)]})
+    finalizers = [f"example.com/f{i}" for i in range(50_000)]
+    yield "apply-finalizers-descending", named("v1", "ConfigMap", metadata={"finalizers": finalizers}), named("v1", "ConfigMap", metadata={"finalizers": backwards(finalizers)})
+    yield "apply-finalizers-equal", named("v1", "ConfigMap", metadata={"finalizers": ["example.com/a"]}), named("v1", "ConfigMap", metadata={"finalizers": ["example.com/a"] * 100_000})
+    yield "apply-pod-tolerations", pod(tolerations=[{"key": f"k{i}"} for i in range(40_000)]), pod(tolerations=[{"key": f"k{i}"} for i in range(60_000)])
+    yield "update-labels-keys-wrong", named("v1", "ConfigMap", metadata={"labels": labels}), named("v1", "ConfigMap", metadata={"labels": {f"l!{i}": "v" for i in range(60_000)}})
+    yield "update-labels-values-wrong", named("v1", "ConfigMap", metadata={"labels": labels}), named("v1", "ConfigMap", metadata={"labels": {f"l{i}": "!" for i in range(60_000)}})
+    yield "update-owners", named("v1", "ConfigMap"), named("v1", "ConfigMap", metadata={"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": f"u{i // 2}"} for i in range(30_000)]})
+    addresses = [f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}" for i in range(100_000)]
+    yield "update-service-addresses", named("v1", "Service", spec={"externalIPs": addresses, "ports": [{"port": 1}]}), named("v1", "Service", spec={"externalIPs": backwards(addresses), "ports": [{"port": 1}]})
+    pods = lambda image: pod(*workload(10_000, image), initContainers=workload(5_000, image))
+    yield "update-pod-containers", pods("i"), pods("j")
+    claims = lambda size: named("apps/v1", "StatefulSet", spec={"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {**pod()["spec"], "volumes": [{"name": f"v{i}", "emptyDir": {}} for i in range(8_000)]}}, "volumeClaimTemplates": [{"metadata": {"name": f"v{i}"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}} for i in range(8_000)]})
+    yield "update-volume-claims", claims("1Gi"), claims("2Gi")
+    endpoints = lambda name: named("v1", "Endpoints", subsets=[{"addresses": [{"ip": address, "hostname": name} for address in addresses[:50_000]]}])
+    yield "update-endpoints", endpoints(BAD), endpoints(BAD)
+    rules = lambda verb: named("rbac.authorization.k8s.io/v1", "ClusterRole", rules=[{"verbs": [verb], "apiGroups": [""], "resources": [f"r{i}"]} for i in range(30_000)])
+    yield "update-rbac-rules", rules("get"), rules("list")
+    data = lambda value: named("v1", "ConfigMap", data={f"k{i}": value for i in range(60_000)})
+    yield "update-config-map", data("x"), data("y")
+    quota = lambda scopes: named("v1", "ResourceQuota", spec={"hard": {f"hugepages-{i}": "1" for i in range(40_000)}, "scopes": scopes})
+    yield "update-quota", quota(["Terminating"]), quota(["BestEffort"] * 40_000)
+
+
 PLURALS = {"Endpoints": "endpoints", "NetworkPolicy": "networkpolicies", "Ingress": "ingresses"}
-CLUSTER = {"ClusterRole", "Node", "FlowSchema"}
+CLUSTER = {"ClusterRole", "Node", "FlowSchema", "StorageClass"}
 
 
 def path_of(value):

@@ -18,7 +18,9 @@ const MAX_HINTS: usize = 8;
 /// `ValidateEndpointsCreate` and `ValidateEndpointsUpdate`
 pub fn endpoints(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let subsets = object.child("subsets");
-    let before = errors.list.len();
+    if is_unchanged(&subsets, old.and_then(|old| old.get("subsets"))) {
+        return;
+    }
     for subset in subsets.items() {
         let (ready, not_ready, ports) =
             (subset.child("addresses"), subset.child("notReadyAddresses"), subset.child("ports"));
@@ -32,14 +34,11 @@ pub fn endpoints(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&
             validate_port(errors, &port, ports.len() > 1);
         }
     }
-    keep_unchanged(errors, before, &subsets, old.and_then(|old| old.get("subsets")));
 }
 
-/// Drops the errors about a list that an update does not change.
-fn keep_unchanged(errors: &mut Errors, before: usize, list: &FieldValue<'_, '_>, old: Option<&Value>) {
-    if old.is_some_and(|old| immutable::is_equal(list.value, old)) {
-        errors.list.truncate(before);
-    }
+/// The server does not validate a list that an update does not change.
+fn is_unchanged(list: &FieldValue<'_, '_>, old: Option<&Value>) -> bool {
+    old.is_some_and(|old| immutable::is_equal(list.value, old))
 }
 
 /// `validateEndpointAddress`
@@ -104,9 +103,9 @@ pub(crate) fn endpoint_slice(errors: &mut Errors, object: &FieldValue<'_, '_>, o
     let (type_, list) = (object.child("addressType"), object.child("endpoints"));
     errors.one_of(&type_, &["FQDN", "IPv4", "IPv6"]);
     slice_ports(errors, &object.child("ports"));
-    let before = errors.list.len();
-    slice_endpoints(errors, &list, type_.text());
-    keep_unchanged(errors, before, &list, old.and_then(|old| old.get("endpoints")));
+    if !is_unchanged(&list, old.and_then(|old| old.get("endpoints"))) {
+        slice_endpoints(errors, &list, type_.text());
+    }
     if let Some(old) = old {
         immutable::declared(errors, &type_, &FieldValue::new(old.get("addressType"), ROOT), "string");
     }

@@ -5,7 +5,7 @@ use crdx_cel::value::Quantity;
 use crdx_types::amounts;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
+use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use crdx_value::time::{self, Timestamp};
 
@@ -123,31 +123,18 @@ pub struct Errors {
     /// The time of the request; 0 if no rule depends on it.
     pub now: Timestamp,
     /// The errors found so far.
-    pub list: ErrorList,
-    /// The bytes that details may still take that repeat a list of the object; `None` after a detail that would take more.
-    left_for_lists: Option<usize>,
+    pub list: BoundedErrors,
 }
-
-/// The largest number of bytes of all details that repeat a list of the object. Their product is not bounded by its size.
-const MAX_LISTS: usize = 32 << 20;
 
 impl Errors {
     /// Creates an empty collection.
     pub fn new(release: Release) -> Self {
-        Self { release, now: Timestamp::default(), list: ErrorList::new(), left_for_lists: Some(MAX_LISTS) }
+        Self { release, now: Timestamp::default(), list: BoundedErrors::default() }
     }
 
     /// `Required value`
     pub fn required(&mut self, field: &FieldValue<'_, '_>, detail: &str) {
         self.list.push(FieldError::required(&field.path, detail));
-    }
-
-    /// Adds an error whose detail repeats a list of the object. If there are too many of these, validation is not finished.
-    pub(crate) fn with_list(&mut self, error: FieldError, length: usize) {
-        let Some(left) = self.left_for_lists else { return };
-        self.left_for_lists = left.checked_sub(length);
-        let is_unfinished = self.left_for_lists.is_none();
-        self.list.push(if is_unfinished { FieldError::unfinished(&ROOT) } else { error });
     }
 
     /// `Required value` without detail, if the text is empty. Returns true if it is not.
@@ -178,13 +165,17 @@ impl Errors {
 
     /// `Invalid value: VALUE`
     pub fn invalid(&mut self, field: &FieldValue<'_, '_>, detail: impl Into<String>) {
-        let bad = BadValue::new(field.value, self.release);
-        self.list.push(FieldError::invalid(&field.path, bad, detail));
+        if !self.list.is_full() {
+            let bad = BadValue::new(field.value, self.release);
+            self.list.push(FieldError::invalid(&field.path, bad, detail));
+        }
     }
 
     /// `Invalid value: VALUE`, for a value of the internal type `type_`, such as `[]core.Toleration`.
     pub(crate) fn invalid_typed(&mut self, field: &FieldValue<'_, '_>, type_: &str, detail: impl Into<String>) {
-        self.list.push(FieldError::invalid(&field.path, self.typed(field, type_), detail));
+        if !self.list.is_full() {
+            self.list.push(FieldError::invalid(&field.path, self.typed(field, type_), detail));
+        }
     }
 
     /// A value of an internal type as an error shows it.

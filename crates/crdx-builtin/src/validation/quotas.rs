@@ -5,7 +5,7 @@ use super::immutable::IMMUTABLE;
 use super::resources;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SCOPES: &[&str] = &[
     "Terminating",
@@ -50,7 +50,7 @@ pub(crate) fn quantities(errors: &mut Errors, quantities: &FieldValue<'_, '_>) {
     }
 }
 
-/// `IsResourceQuotaScopeValidForResource`
+/// `IsResourceQuotaScopeValidForResource`, which is true for scopes that are not in the list
 fn applies(scope: &str, resource: &str) -> bool {
     match scope {
         "BestEffort" => resource == "pods",
@@ -60,18 +60,24 @@ fn applies(scope: &str, resource: &str) -> bool {
     }
 }
 
-/// The number of limited resources to which a scope does not apply.
-fn count_unsupported(scope: &str, limited: &BTreeSet<&str>) -> usize {
-    limited.iter().filter(|name| resources::is_quota_resource(name) && !applies(scope, name)).count()
+/// For each scope, the number of limited resources to which it does not apply.
+fn unsupported<'l>(limited: &BTreeSet<&'l str>) -> BTreeMap<&'static str, usize> {
+    let known: Vec<&'l str> = limited.iter().copied().filter(|name| resources::is_quota_resource(name)).collect();
+    let count = |scope| known.iter().filter(|name| !applies(scope, name)).count();
+    SCOPES.iter().map(|scope| (*scope, count(scope))).collect()
 }
 
 /// `validateResourceQuotaScopes`
 fn scopes(errors: &mut Errors, scopes: &FieldValue<'_, '_>, limited: &BTreeSet<&str>) {
+    let unsupported = unsupported(limited);
     for scope in scopes.texts() {
+        if errors.list.is_full() {
+            return;
+        }
         if !SCOPES.contains(&scope) {
             errors.invalid_typed(scopes, SCOPE_LIST, "unsupported scope");
         }
-        for _ in 0..count_unsupported(scope, limited) {
+        for _ in 0..unsupported.get(scope).copied().unwrap_or_default() {
             errors.invalid_typed(scopes, SCOPE_LIST, "unsupported scope applied to resource");
         }
     }
@@ -85,14 +91,18 @@ fn scopes(errors: &mut Errors, scopes: &FieldValue<'_, '_>, limited: &BTreeSet<&
 fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTreeSet<&str>) {
     let selector = spec.child("scopeSelector");
     let list = selector.child("matchExpressions");
+    let unsupported = unsupported(limited);
     let mut all = BTreeSet::new();
     for requirement in list.items() {
+        if errors.list.is_full() {
+            return;
+        }
         let (scope, operator, values) =
             (requirement.child("scopeName"), requirement.child("operator"), requirement.child("values"));
         if !SCOPES.contains(&scope.text()) {
             errors.invalid_value(&list.path.child("scopeName"), scope.text(), "unsupported scope");
         }
-        for _ in 0..count_unsupported(scope.text(), limited) {
+        for _ in 0..unsupported.get(scope.text()).copied().unwrap_or_default() {
             let field = FieldValue { path: list.path, ..selector };
             errors.invalid_typed(&field, "core.ScopeSelector", "unsupported scope applied to resource");
         }
@@ -127,6 +137,7 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
 #[cfg(test)]
 mod tests {
     use crate::validation::tests::created;
+    use crdx_value::field::UNFINISHED;
 
     #[test]
     fn selectors_are_shown_with_their_internal_type() {
@@ -139,6 +150,14 @@ mod tests {
             ]
         );
         assert!(errors("1.33")[0].contains("Invalid value: core.ScopeSelector{MatchExpressions:[]core.Scoped"));
+    }
+
+    #[test]
+    fn errors_that_repeat_a_long_list_are_bounded() {
+        let quota = |scopes: usize| format!(r#"{{"spec":{{"scopes":[{}]}}}}"#, vec![r#""x""#; scopes].join(","));
+        let errors = |scopes| created("v1", "ResourceQuota", &quota(scopes), "1.37");
+        assert_eq!(errors(300).len(), 300);
+        assert_eq!(errors(12_500), [format!("<nil>: Timeout: {UNFINISHED}")]);
     }
 
     #[test]

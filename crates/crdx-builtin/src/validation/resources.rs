@@ -227,6 +227,9 @@ fn claim_names(errors: &mut Errors, list: &FieldValue<'_, '_>, pod_claims: &BTre
         format!("{UNKNOWN_CLAIM}: {}", pod_claims.iter().copied().collect::<Vec<_>>().join(", "))
     };
     for claim in list.items() {
+        if errors.list.is_full() {
+            return;
+        }
         let (name, request) = (claim.child("name"), claim.child("request"));
         if name.text().is_empty() {
             errors.required(&claim, "");
@@ -254,7 +257,7 @@ fn claim_names(errors: &mut Errors, list: &FieldValue<'_, '_>, pod_claims: &BTre
         }
         if !pod_claims.contains(name.text()) {
             let error = FieldError::new(ErrorType::NotFound, &claim.path, name.text(), unknown.clone());
-            errors.with_list(error, unknown.len());
+            errors.list.push(error);
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn service_addresses(spec: &Value, existing: &[String], release: Release) ->
     let mut errors = Errors::new(release);
     let existing: Vec<&str> = existing.iter().map(String::as_str).collect();
     addresses::validate(&mut errors, &FieldValue::new(Some(spec), FieldPath::new("spec")), &existing);
-    errors.list
+    errors.list.finish()
 }
 
 fn is_load_balancer(spec: &FieldValue<'_, '_>) -> bool {
@@ -186,11 +186,11 @@ fn session_affinity(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 }
 
 fn external_ips(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: Option<&FieldValue<'_, '_>>) {
-    let is_existing =
-        |text: &str| old.is_some_and(|old| old.child("externalIPs").texts().any(|address| address == text));
+    let old = old.map(|old| old.child("externalIPs"));
+    let existing: HashSet<&str> = old.iter().flat_map(FieldValue::texts).collect();
     for address in spec.child("externalIPs").items() {
         let before = errors.list.len();
-        if !is_existing(address.text()) {
+        if !existing.contains(address.text()) {
             network::legacy_ip(errors, &address);
         }
         if errors.list.len() == before {

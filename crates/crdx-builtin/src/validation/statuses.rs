@@ -77,7 +77,7 @@ pub fn validate_status(
         let object = FieldValue::with_empties(Some(object), ROOT, empties);
         validate(&mut errors, &object, &FieldValue::new(Some(old), ROOT));
     }
-    errors.list
+    errors.list.finish()
 }
 
 /// A kind whose status can have any content, as far as the server keeps it: it drops the health of the storage of a

@@ -103,6 +103,9 @@ fn topologies(errors: &mut Errors, terms: &FieldValue<'_, '_>) {
         let empty = if by_key.is_empty() { terms.len() } else { 0 };
         let before = seen.entry(by_key).or_default();
         for _ in 0..(*before + empty).min(terms.len()) {
+            if errors.list.is_full() {
+                return;
+            }
             errors.list.push(FieldError::duplicate(&expressions.path, ""));
         }
         *before += 1;
@@ -198,6 +201,7 @@ pub fn attributes_class(errors: &mut Errors, object: &FieldValue<'_, '_>, old: O
 #[cfg(test)]
 mod tests {
     use crate::validation::tests::{created, updated};
+    use crdx_value::field::UNFINISHED;
 
     const CLASS: &str = r#"{"provisioner":"a.b/c","parameters":{"x":"y"}}"#;
 
@@ -241,6 +245,17 @@ mod tests {
         let errors = created("storage.k8s.io/v1", "StorageClass", class, "1.37");
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(errors[0].starts_with("volumeBindingMode: Unsupported value: \"\""), "{errors:?}");
+    }
+
+    #[test]
+    fn errors_about_many_equal_topologies_are_bounded() {
+        let class = |terms: usize| {
+            let terms = vec!["{}"; terms].join(",");
+            format!(r#"{{"provisioner":"a","volumeBindingMode":"Immediate","allowedTopologies":[{terms}]}}"#)
+        };
+        let errors = |terms| created("storage.k8s.io/v1", "StorageClass", &class(terms), "1.37");
+        assert_eq!(errors(100).len(), 10_000);
+        assert_eq!(errors(50_000), [format!("<nil>: Timeout: {UNFINISHED}")]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{claims, formats, immutable, int_or_percent, internal, pod_template, 
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::{V1_33, V1_34, V1_37};
+use std::collections::BTreeSet;
 
 /// The options for `spec.template`.
 fn template_options(errors: &Errors, old: Option<&Value>) -> PodOptions {
@@ -266,17 +267,14 @@ fn with_claims(spec: &FieldValue<'_, '_>, template: &Value) -> Value {
     if let Some(pod) = template.get_mut("spec").and_then(Value::as_object_mut) {
         pod.remove("subdomain");
         pod.remove("hostname");
-        let names: Vec<&str> =
+        let names: BTreeSet<&str> =
             claims.items().map(|claim| claim.value.str_at(&["metadata", "name"]).unwrap_or_default()).collect();
         if !names.is_empty() {
             let claim_volume = |name: &&str| {
                 let source = crdx_value::object([("claimName", *name)]);
                 crdx_value::object([("name", Value::from(*name)), ("persistentVolumeClaim", source)])
             };
-            let mut unique = names.clone();
-            unique.sort_unstable();
-            unique.dedup();
-            let mut volumes: Vec<Value> = unique.iter().map(claim_volume).collect();
+            let mut volumes: Vec<Value> = names.iter().map(claim_volume).collect();
             let own = pod.get("volumes").and_then(Value::as_array).unwrap_or_default();
             let is_other = |volume: &&Value| !names.contains(&volume.str_at(&["name"]).unwrap_or_default());
             volumes.extend(own.iter().filter(is_other).cloned());

@@ -130,15 +130,6 @@ pub fn patch(live: &Value, mut modified: Value) -> Result<Value, String> {
     Ok(patch_of(&original, &modified, &rounded(live)))
 }
 
-/// Like [`patch`], for a strategic merge patch of a kind whose lists are replaced as a whole. It has the same content, but
-/// its numbers are exact.
-///
-/// # Errors
-/// See [`patch`].
-pub fn exact_patch(live: &Value, modified: &Value) -> Result<Value, String> {
-    Ok(patch_of(&last_applied(live)?, modified, live))
-}
-
 fn last_applied(live: &Value) -> Result<Value, String> {
     Ok(match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
         Some(text) => crdx_text::json::read(text.as_bytes()).map_err(|e| e.message)?,
@@ -290,13 +281,7 @@ mod tests {
         let text = sent.str_at(&["metadata", "annotations", LAST_APPLIED]).unwrap();
         assert_eq!(text, "{\"metadata\":{\"annotations\":{},\"name\":\"a\"},\"spec\":{\"l\":[1],\"x\":2}}\n");
     }
-    #[test]
-    fn a_strategic_merge_patch_has_exact_integers() {
-        let of = |x: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"x":{x}}}}}"#));
-        let after = with_last_applied(of("9007199254740993"));
-        let sent = exact_patch(&with_last_applied(of("9007199254740992")), &after).unwrap();
-        assert_eq!(sent.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
-    }
+
     #[test]
     fn a_changed_integer_is_converted_to_float64() {
         let of = |spec: &str| read(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#));

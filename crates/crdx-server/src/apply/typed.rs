@@ -39,7 +39,14 @@ pub(crate) fn errors_text(errors: &[TypeError]) -> String {
     let line = |e: &TypeError| if e.path.is_empty() { e.message.clone() } else { format!("{}: {}", e.path, e.message) };
     match errors {
         [one] => line(one),
-        many => many.iter().fold("errors:".to_owned(), |text, e| format!("{text}\n  {}", line(e))),
+        many => {
+            let mut text = "errors:".to_owned();
+            for error in many {
+                text.push_str("\n  ");
+                text.push_str(&line(error));
+            }
+            text
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::lists::{self, Element};
 use super::lookup::Schema;
-use super::{DELETE_PREFIX, DIRECTIVE, Mode, ORDER_PREFIX, PatchError, RETAIN_KEYS, merge_map, strategy};
+use super::{DELETE_PREFIX, DIRECTIVE, Mode, ORDER_PREFIX, PatchError, RETAIN_KEYS, go_sort, merge_map, strategy};
 use crate::types::{Merging, TypeId, Types};
 use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, object, print};
+use std::cmp::Ordering;
 
 /// The differences that are computed (`DiffOptions`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,23 @@ pub fn three_way(
     modified: &Map,
     current: &Map,
 ) -> Result<Map, PatchError> {
-    let schema = Schema::new(types, id);
+    patch(Schema::new(types, id), original, modified, current)
+}
+
+/// Like [`three_way`], for a type none of whose fields have a patch strategy, except those of its metadata.
+///
+/// # Errors
+/// Returns the reason why kubectl cannot compute the patch.
+pub fn three_way_without_strategies(
+    types: &'static Types,
+    original: &Map,
+    modified: &Map,
+    current: &Map,
+) -> Result<Map, PatchError> {
+    patch(Schema::without_strategies(types), original, modified, current)
+}
+
+fn patch(schema: Schema, original: &Map, modified: &Map, current: &Map) -> Result<Map, PatchError> {
     let changes = diff_maps(current, modified, schema, Part::Changes, false)?;
     let deletions = diff_maps(original, modified, schema, Part::Deletions, false)?;
     merge_map(deletions, changes, schema, Mode::Combine)
@@ -162,7 +179,8 @@ fn diff_list(
         Element::Scalar => {
             let (added, deleted) = diff_scalars(old, new);
             let is_ordered = match part {
-                Part::Changes => old != new,
+                // Go has sorted the old list in place.
+                Part::Changes => !by_text(old).iter().map(|(_, item)| item).eq(new),
                 Part::Deletions => !deleted.is_empty(),
             };
             match part {
@@ -185,57 +203,62 @@ fn diff_items(
     (merge_key, builds_retain_keys): (&str, bool),
     part: Part,
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
-    let by_key = |items: &[Value]| {
-        let keyed = |item: &Value| Ok((print::format_v(lists::keyed(item, merge_key)?), item.clone()));
-        let mut items = items.iter().map(keyed).collect::<Result<Vec<_>, PatchError>>()?;
-        sort_by(&mut items, |a, b| a.0.cmp(&b.0));
-        Ok::<_, PatchError>(items)
-    };
-    let (mut old, mut new) = (by_key(old)?.into_iter().peekable(), by_key(new)?.into_iter().peekable());
+    let (mut old, mut new) = (by_key(old, merge_key).peekable(), by_key(new, merge_key).peekable());
     let (mut items, mut deleted) = (Vec::new(), Vec::new());
     loop {
+        for (_, item) in old.peek().into_iter().chain(new.peek()) {
+            lists::keyed(item, merge_key)?;
+        }
         let order = match (old.peek(), new.peek()) {
             (None, None) => return Ok((items, deleted)),
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
             (Some((a, _)), Some((b, _))) => a.cmp(b),
         };
         match order {
-            std::cmp::Ordering::Equal => {
+            Ordering::Equal => {
                 let (Some((_, Value::Object(before))), Some((_, Value::Object(after)))) = (old.next(), new.next())
                 else {
                     continue;
                 };
-                let mut changes = diff_maps(&before, &after, schema, part, builds_retain_keys)?;
+                let mut changes = diff_maps(before, after, schema, part, builds_retain_keys)?;
                 if let (false, Some(value)) = (changes.is_empty(), after.get(merge_key)) {
                     changes.insert(merge_key.to_owned(), value.clone());
                     items.push(Value::Object(changes));
                 }
             }
-            std::cmp::Ordering::Greater => {
-                items.extend(new.next().filter(|_| part == Part::Changes).map(|(_, item)| item));
+            Ordering::Greater => {
+                items.extend(new.next().filter(|_| part == Part::Changes).map(|(_, item)| item.clone()));
             }
-            std::cmp::Ordering::Less => {
+            Ordering::Less => {
                 let Some((_, item)) = old.next().filter(|_| part == Part::Deletions) else { continue };
-                let value = lists::keyed(&item, merge_key)?.clone();
+                let value = lists::keyed(item, merge_key)?.clone();
                 deleted.push(object([(merge_key, value), (DIRECTIVE, "delete".into())]));
             }
         }
     }
 }
 
+/// `sortMapsBasedOnField`: the items with the texts of their keys, in the order of these. Go's comparison puts an item before
+/// equal ones that precede it.
+fn by_key<'v>(items: &'v [Value], merge_key: &str) -> std::vec::IntoIter<(String, &'v Value)> {
+    let text = |item: &Value| print::format_v(item.get(merge_key).unwrap_or(&Value::Null));
+    let keyed: Vec<(String, &Value)> = items.iter().map(|item| (text(item), item)).collect();
+    let mut sorted: Vec<&str> = keyed.iter().map(|(key, _)| key.as_str()).collect();
+    sorted.sort_unstable();
+    let ranks: Vec<usize> =
+        keyed.iter().map(|(key, _)| sorted.partition_point(|other| *other < key.as_str())).collect();
+    let order = go_sort::unstable(&ranks);
+    go_sort::permuted(keyed, &order).into_iter()
+}
+
 /// `diffListsOfScalars`: the items that only the new list has, and those that only the old list has, sorted as text.
 fn diff_scalars(old: &[Value], new: &[Value]) -> (Vec<Value>, Vec<Value>) {
-    let by_text = |items: &[Value]| {
-        let mut items: Vec<(String, Value)> = items.iter().map(|item| (print::format_v(item), item.clone())).collect();
-        sort_by(&mut items, |a, b| a.0.cmp(&b.0));
-        items
-    };
     let (mut old, mut new) = (by_text(old).into_iter().peekable(), by_text(new).into_iter().peekable());
     let (mut added, mut deleted) = (Vec::new(), Vec::new());
     loop {
         match (old.peek(), new.peek()) {
-            (None, None) => return (added, deleted),
+            (None, None) => return (added, lists::without_duplicates(deleted)),
             (Some((a, _)), Some((b, _))) if a == b => {
                 old.next();
                 new.next();
@@ -247,13 +270,20 @@ fn diff_scalars(old: &[Value], new: &[Value]) -> (Vec<Value>, Vec<Value>) {
     }
 }
 
+/// `sortScalars`: the items with their texts.
+fn by_text(items: &[Value]) -> Vec<(String, Value)> {
+    let mut items: Vec<(String, Value)> = items.iter().map(|item| (print::format_v(item), item.clone())).collect();
+    sort_by(&mut items, |a, b| a.0.cmp(&b.0));
+    items
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crdx_text::json;
     use crdx_value::json::to_string;
 
-    fn patch(original: &str, modified: &str, current: &str) -> String {
+    fn patched(original: &str, modified: &str, current: &str) -> String {
         let types = Types::for_release(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let id = types.id("apps/v1.DeploymentSpec").unwrap();
@@ -276,15 +306,15 @@ mod tests {
         );
         let new = containers(r#"[{"name":"a","env":[{"name":"A","value":"1"},{"name":"B","value":"3"}]}]"#);
         assert_eq!(
-            patch(&old, &new, &live),
+            patched(&old, &new, &live),
             containers(
                 r#"[{"$setElementOrder/env":[{"name":"A"},{"name":"B"}],"env":[{"name":"B","value":"3"}],"name":"a"},{"$patch":"delete","name":"b"}]"#
             )
             .replace(r#"{"containers""#, r#"{"$setElementOrder/containers":[{"name":"a"}],"containers""#)
         );
-        assert_eq!(patch(&old, &old, &old), "{}");
+        assert_eq!(patched(&old, &old, &old), "{}");
         assert_eq!(
-            patch(
+            patched(
                 r#"{"replicas":2,"paused":true}"#,
                 r#"{"replicas":3}"#,
                 r#"{"replicas":2,"paused":true,"minReadySeconds":1}"#
@@ -297,7 +327,7 @@ mod tests {
     fn other_keys_of_a_union_are_cleared() {
         let live = r#"{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}"#;
         assert_eq!(
-            patch(live, r#"{"strategy":{"type":"Recreate"}}"#, live),
+            patched(live, r#"{"strategy":{"type":"Recreate"}}"#, live),
             r#"{"strategy":{"$retainKeys":["type"],"rollingUpdate":null,"type":"Recreate"}}"#
         );
     }
@@ -305,6 +335,6 @@ mod tests {
     #[test]
     fn an_item_without_merge_key_has_no_patch() {
         let (old, new) = (containers(r#"[{"name":"a"}]"#), containers(r#"[{"image":"x"}]"#));
-        assert_eq!(patch(&old, &new, &old), "map: map[image:x] does not contain declared merge key: name");
+        assert_eq!(patched(&old, &new, &old), "map: map[image:x] does not contain declared merge key: name");
     }
 }

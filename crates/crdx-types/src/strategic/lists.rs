@@ -1,8 +1,9 @@
 //! Merges lists (`mergeSlice`, `normalizeElementOrder` and their helpers).
 
 use super::lookup::Schema;
-use super::{DIRECTIVE, LISTS_OF_LISTS, Mode, PatchError, bad_patch_type, bad_type, merge_map, no_merge_key};
-use crdx_value::{Map, Value, print};
+use super::{DIRECTIVE, LISTS_OF_LISTS, Mode, PatchError, bad_patch_type, bad_type, go_sort, merge_map, no_merge_key};
+use crdx_value::{Map, Value, object, print};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The kind of the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,14 @@ pub(super) fn element(lists: &[&[Value]]) -> Result<Element, PatchError> {
     Err(PatchError::Other(format!("list element types are not identical: {}", print::format_v(&Value::Array(shown)))))
 }
 
+/// A merged list.
+pub(super) struct Merged {
+    pub items: Vec<Value>,
+    /// The keys of the list that was merged into, as its slice is afterwards: Go deletes and appends in place. The lists of
+    /// a server have no free capacity, because it patches copies of objects.
+    pub original: Vec<Value>,
+}
+
 /// `mergeSlice`
 pub(super) fn merge(
     original: Vec<Value>,
@@ -36,47 +45,116 @@ pub(super) fn merge(
     schema: Schema,
     (merge_key, mode): (&str, Mode),
     deletes: bool,
-) -> Result<Vec<Value>, PatchError> {
+) -> Result<Merged, PatchError> {
     if original.is_empty() && patch.is_empty() {
-        return Ok(original);
+        return Ok(Merged { items: original, original: patch });
     }
     let kind = element(&[&original, &patch])?;
     if kind == Element::Scalar {
         if deletes {
-            return Ok(original.into_iter().filter(|item| !patch.contains(item)).collect());
+            let deleted: HashSet<&Value> = patch.iter().collect();
+            let items = original.into_iter().filter(|item| !deleted.contains(item)).collect();
+            return Ok(Merged { items, original: Vec::new() });
         }
-        let mut merged: Vec<Value> = Vec::new();
-        for item in original.iter().chain(&patch) {
-            if !merged.contains(item) {
-                merged.push(item.clone());
-            }
-        }
-        return in_order(merged, &patch, &original, merge_key, kind);
+        let merged = without_duplicates(original.iter().chain(&patch).cloned().collect());
+        let order = if patch.is_empty() { merged.clone() } else { original };
+        let items = in_order(merged, &patch, &order, merge_key, Ok(kind))?;
+        return Ok(Merged { items, original: order });
     }
     if merge_key.is_empty() {
         return Err(PatchError::Other(format!("cannot merge lists without merge key for {}", schema.kind())));
     }
-    let (original, patch) = directives(original, patch, merge_key)?;
-    let order = original.clone();
-    let merged = merge_items(original, &patch, schema, (merge_key, mode))?;
-    in_order(merged, &patch, &order, merge_key, kind)
+    let Remaining { items, patch, replaced, rest } = directives(original, patch, merge_key)?;
+    let order = keys(&items, merge_key);
+    let merged = merge_items(items, &patch, schema, (merge_key, mode))?;
+    let original = match replaced {
+        Some(mut replaced) => {
+            replaced.extend(rest);
+            replaced
+        }
+        None => {
+            let added = merged.get(order.len()..).unwrap_or_default();
+            let added = added.get(..rest.len()).unwrap_or(added);
+            let rest = rest.into_iter().skip(added.len());
+            order.iter().cloned().chain(keys(added, merge_key)).chain(rest).collect()
+        }
+    };
+    let items = in_order(merged, &patch, &order, merge_key, Ok(kind))?;
+    Ok(Merged { items, original })
 }
 
-/// `mergeSliceWithSpecialElements`: handles the items with a `$patch`.
-fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
+/// `deduplicateScalars`: the last item takes the place of a repeated one.
+pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
+    // The value of each place, as the index of its first place, and the places of each value.
+    let mut first: HashMap<&Value, usize> = HashMap::with_capacity(items.len());
+    let mut values: Vec<usize> = items.iter().enumerate().map(|(at, item)| *first.entry(item).or_insert(at)).collect();
+    if first.len() == items.len() {
+        return items;
+    }
+    let mut places: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); items.len()];
+    for (at, value) in values.iter().enumerate() {
+        places.get_mut(*value).map(|places| places.insert(at));
+    }
+    let mut at = 0;
+    while let Some(value) = values.get(at).copied() {
+        at += 1;
+        let next = |places: &[BTreeSet<usize>]| places.get(value)?.range(at..).next().copied();
+        while let Some(repeated) = next(&places) {
+            let Some(last) = values.pop() else { break };
+            places.get_mut(value).map(|places| places.remove(&repeated));
+            if let Some(place) = values.get_mut(repeated) {
+                *place = last;
+                if let Some(places) = places.get_mut(last) {
+                    places.remove(&values.len());
+                    places.insert(repeated);
+                }
+            }
+        }
+    }
+    let mut items: Vec<Option<Value>> = items.into_iter().map(Some).collect();
+    values.into_iter().filter_map(|value| items.get_mut(value)?.take()).collect()
+}
+
+/// The lists to merge after the items with a `$patch` took effect.
+struct Remaining {
+    items: Vec<Value>,
+    patch: Vec<Value>,
+    /// The keys of the remaining items, if the patch replaces them.
+    replaced: Option<Vec<Value>>,
+    /// The keys in the slice after the remaining items, one for each deleted item.
+    rest: Vec<Value>,
+}
+
+/// `mergeSliceWithSpecialElements` and `deleteMatchingEntries`
+fn directives(original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<Remaining, PatchError> {
+    let mut places: HashMap<&Value, Vec<usize>> = HashMap::new();
+    let has_directive = |item: &Value| item.get(DIRECTIVE).is_some();
+    if patch.iter().any(has_directive) {
+        for (at, item) in original.iter().enumerate() {
+            if let Some(value) = item.get(key) {
+                places.entry(value).or_default().push(at);
+            }
+        }
+    }
+    let mut is_deleted = vec![false; original.len()];
+    let mut last = original.len();
     let mut rest = Vec::new();
     let mut replaces = false;
-    for item in patch {
-        let Value::Object(members) = &item else { continue };
-        let Some(directive) = members.get(DIRECTIVE) else {
-            rest.push(item);
-            continue;
-        };
+    for item in &patch {
+        let Value::Object(members) = item else { continue };
+        let Some(directive) = members.get(DIRECTIVE) else { continue };
         match directive.as_str() {
             Some("delete") => {
                 let value = members.get(key).ok_or_else(|| no_merge_key(members, key))?;
-                while let Some(at) = find(&original, key, value)? {
-                    original.remove(at);
+                for at in places.remove(value).unwrap_or_default() {
+                    // The following items move to the front; the last one is also left in its place.
+                    while last > 0 && is_deleted.get(last - 1) == Some(&true) {
+                        last -= 1;
+                    }
+                    rest.extend(original.get(last.saturating_sub(1)).map(|item| key_of_item(item, key)));
+                    if let Some(is_deleted) = is_deleted.get_mut(at) {
+                        *is_deleted = true;
+                    }
                 }
             }
             Some("replace") => replaces = true,
@@ -86,7 +164,25 @@ fn directives(mut original: Vec<Value>, patch: Vec<Value>, key: &str) -> Result<
             _ => return Err(bad_patch_type(directive, members)),
         }
     }
-    Ok(if replaces { (rest, Vec::new()) } else { (original, rest) })
+    rest.reverse();
+    drop(places);
+    let items = original.into_iter().zip(is_deleted).filter(|(_, is_deleted)| !is_deleted).map(|(item, _)| item);
+    let patch = patch.into_iter().filter(|item| !has_directive(item));
+    Ok(if replaces {
+        let replaced = keys(&items.collect::<Vec<_>>(), key);
+        Remaining { items: patch.collect(), patch: Vec::new(), replaced: Some(replaced), rest }
+    } else {
+        Remaining { items: items.collect(), patch: patch.collect(), replaced: None, rest }
+    })
+}
+
+/// The items with their merge key only; those without one are complete, for errors.
+fn keys(items: &[Value], key: &str) -> Vec<Value> {
+    items.iter().map(|item| key_of_item(item, key)).collect()
+}
+
+fn key_of_item(item: &Value, key: &str) -> Value {
+    item.get(key).map_or_else(|| item.clone(), |value| object([(key, value.clone())]))
 }
 
 /// `mergeSliceWithoutSpecialElements`
@@ -96,33 +192,55 @@ fn merge_items(
     schema: Schema,
     (key, mode): (&str, Mode),
 ) -> Result<Vec<Value>, PatchError> {
+    let mut places: HashMap<Value, usize> = HashMap::with_capacity(original.len());
+    for (at, item) in original.iter().enumerate() {
+        if let Some(value) = item.get(key) {
+            places.entry(value.clone()).or_insert(at);
+        }
+    }
     for item in patch {
         let Value::Object(members) = item else { continue };
         let value = members.get(key).ok_or_else(|| no_merge_key(members, key))?;
-        match find(&original, key, value)? {
-            Some(at) => {
-                if let Some(old) = original.get_mut(at) {
-                    let before = std::mem::take(old).as_object().cloned().unwrap_or_default();
-                    *old = Value::Object(merge_map(before, members.clone(), schema, mode)?);
-                }
+        match places.get(value).and_then(|at| original.get_mut(*at)) {
+            Some(old) => {
+                let Value::Object(before) = std::mem::take(old) else { continue };
+                *old = Value::Object(merge_map(before, members.clone(), schema, mode)?);
             }
-            None => original.push(item.clone()),
+            None => {
+                places.insert(value.clone(), original.len());
+                original.push(item.clone());
+            }
         }
     }
     Ok(original)
 }
 
-/// `findMapInSliceBasedOnKeyValue`
-fn find(items: &[Value], key: &str, value: &Value) -> Result<Option<usize>, PatchError> {
-    for (at, item) in items.iter().enumerate() {
-        let Value::Object(members) = item else {
-            return Err(PatchError::Other(format!("value for key {at} is not a map")));
-        };
-        if members.get(key) == Some(value) {
-            return Ok(Some(at));
+/// The first place of each merge key in a list.
+struct Places<'v> {
+    first: HashMap<&'v Value, usize>,
+    /// The first item that is no map.
+    not_a_map: Option<usize>,
+}
+
+impl<'v> Places<'v> {
+    fn new(items: &'v [Value], key: &str) -> Self {
+        let mut first = HashMap::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            if let Some(value) = item.get(key) {
+                first.entry(value).or_insert(at);
+            }
+        }
+        Self { first, not_a_map: items.iter().position(|item| item.as_object().is_none()) }
+    }
+
+    /// `findMapInSliceBasedOnKeyValue`
+    fn contains(&self, value: &Value) -> Result<bool, PatchError> {
+        match (self.first.get(value), self.not_a_map) {
+            (Some(at), Some(bad)) if *at < bad => Ok(true),
+            (_, Some(bad)) => Err(PatchError::Other(format!("value for key {bad} is not a map"))),
+            (found, None) => Ok(found.is_some()),
         }
     }
-    Ok(None)
 }
 
 /// Orders a merged list: the items in `order` have its order, the others that of `server_order`
@@ -132,21 +250,23 @@ pub(super) fn in_order(
     order: &[Value],
     server_order: &[Value],
     merge_key: &str,
-    kind: Element,
+    kind: Result<Element, PatchError>,
 ) -> Result<Vec<Value>, PatchError> {
     let (mut patched, mut others) = (Vec::new(), Vec::new());
-    for item in merged {
-        let is_patched = if merge_key.is_empty() {
-            order.contains(&item)
-        } else {
-            let value = keyed(&item, merge_key)?;
-            find(order, merge_key, value)?.is_some()
-        };
-        if is_patched { patched.push(item) } else { others.push(item) }
+    if merge_key.is_empty() {
+        let order: HashSet<&Value> = order.iter().collect();
+        (patched, others) = merged.into_iter().partition(|item| order.contains(item));
+    } else {
+        let places = Places::new(order, merge_key);
+        for item in merged {
+            let is_patched = places.contains(keyed(&item, merge_key)?)?;
+            if is_patched { patched.push(item) } else { others.push(item) }
+        }
     }
+    let kind = kind?;
     let patched = sorted(patched, order, merge_key, kind)?;
     let others = sorted(others, server_order, merge_key, kind)?;
-    Ok(interleaved(others, patched, server_order, merge_key, kind))
+    Ok(interleaved(others, patched, &positions(server_order, merge_key, kind), merge_key, kind))
 }
 
 /// `normalizeSliceOrder`
@@ -164,28 +284,23 @@ pub(super) fn sorted(
         let is_deleted = |item: &Value| item.str_at(&[DIRECTIVE]) == Some("delete");
         (deleted, items) = items.into_iter().partition(is_deleted);
     }
-    let at = |item: &Value| position(order, item, merge_key, kind);
-    // `sort.SliceStable` with a comparison that puts an unknown item before any other.
-    let less = |a: &Value, b: &Value| match (at(a), at(b)) {
-        (Some(a), Some(b)) => a < b,
-        _ => true,
-    };
-    for end in 1..items.len() {
-        for i in (1..=end).rev() {
-            let (Some(before), Some(item)) = (items.get(i - 1), items.get(i)) else { break };
-            if !less(item, before) {
-                break;
-            }
-            items.swap(i - 1, i);
-        }
-    }
+    let positions = positions(order, merge_key, kind);
+    let at: Vec<Option<usize>> =
+        items.iter().map(|item| positions.get(compared(item, merge_key, kind)).copied()).collect();
+    let mut items = go_sort::permuted(items, &go_sort::stable(&at));
     items.extend(deleted);
     Ok(items)
 }
 
 /// `mergeSortedSlice`
-fn interleaved(left: Vec<Value>, right: Vec<Value>, order: &[Value], merge_key: &str, kind: Element) -> Vec<Value> {
-    let at = |item: &Value| position(order, item, merge_key, kind);
+fn interleaved(
+    left: Vec<Value>,
+    right: Vec<Value>,
+    positions: &HashMap<&Value, usize>,
+    merge_key: &str,
+    kind: Element,
+) -> Vec<Value> {
+    let at = |item: &Value| positions.get(compared(item, merge_key, kind));
     let mut out = Vec::with_capacity(left.len() + right.len());
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     loop {
@@ -199,11 +314,20 @@ fn interleaved(left: Vec<Value>, right: Vec<Value>, order: &[Value], merge_key: 
     }
 }
 
-/// `index`
-fn position(order: &[Value], item: &Value, merge_key: &str, kind: Element) -> Option<usize> {
+/// The first position of each item of a list, for `index`.
+fn positions<'v>(order: &'v [Value], merge_key: &str, kind: Element) -> HashMap<&'v Value, usize> {
+    let mut positions = HashMap::with_capacity(order.len());
+    for (at, item) in order.iter().enumerate() {
+        positions.entry(compared(item, merge_key, kind)).or_insert(at);
+    }
+    positions
+}
+
+/// The value by which `index` finds an item. An absent key equals null.
+fn compared<'v>(item: &'v Value, merge_key: &str, kind: Element) -> &'v Value {
     match kind {
-        Element::Map => order.iter().position(|other| other.get(merge_key) == item.get(merge_key)),
-        Element::Scalar => order.iter().position(|other| other == item),
+        Element::Map => item.get(merge_key).unwrap_or(&Value::Null),
+        Element::Scalar => item,
     }
 }
 

@@ -5,8 +5,9 @@ use super::error::UnsentError;
 use crdx_server::apply::client_side;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_text::json;
-use crdx_types::strategic;
+use crdx_types::strategic::{self, PatchError};
 use crdx_types::types::{TypeId, Types};
+use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 
 /// The type of patch that kubectl sends for a kind; it decides how lists are merged.
@@ -15,8 +16,7 @@ pub enum PatchType {
     /// The JSON merge patch of custom resources.
     #[default]
     Merge,
-    /// The strategic merge patch of CRDs, whose lists are replaced as a whole, so that it has the content of a merge
-    /// patch.
+    /// The strategic merge patch of CRDs, whose lists are replaced as a whole, except those of the metadata.
     Definition,
     /// The strategic merge patch of a kind that is built into Kubernetes.
     Strategic(&'static Types, TypeId),
@@ -39,18 +39,24 @@ impl PatchType {
         let modified = client_side::with_last_applied(new);
         let patch = match self {
             Self::Merge => client_side::patch(existing, modified).map_err(UnsentError::LastApplied)?,
-            Self::Definition => client_side::exact_patch(existing, &modified).map_err(UnsentError::LastApplied)?,
-            Self::Strategic(types, id) => strategic_patch(types, id, existing, &modified)?,
+            Self::Definition => {
+                let types = Types::for_release(Release::NEWEST.minor().number().into());
+                strategic_patch(existing, &modified, |original, modified, current| {
+                    strategic::three_way_without_strategies(types, original, modified, current)
+                })?
+            }
+            Self::Strategic(types, id) => strategic_patch(existing, &modified, |original, modified, current| {
+                strategic::three_way(types, id, original, modified, current)
+            })?,
         };
         Ok(Some(patch).filter(|patch| !patch.as_object().is_some_and(Map::is_empty)))
     }
 }
 
 fn strategic_patch(
-    types: &'static Types,
-    id: TypeId,
     existing: &Value,
     modified: &Value,
+    three_way: impl FnOnce(&Map, &Map, &Map) -> Result<Map, PatchError>,
 ) -> Result<Value, UnsentError> {
     let applied = existing.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty());
     let original = match applied {
@@ -59,6 +65,34 @@ fn strategic_patch(
     };
     let none = Map::new();
     let [original, modified, current] = [&original, modified, existing].map(|v| v.as_object().unwrap_or(&none));
-    let patch = strategic::three_way(types, id, original, modified, current);
-    patch.map(Value::Object).map_err(|error| UnsentError::Patch(error.to_string()))
+    three_way(original, modified, current).map(Value::Object).map_err(|error| UnsentError::Patch(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What kubectl sends for a CRD whose metadata changes.
+    #[test]
+    fn the_lists_in_the_metadata_of_a_crd_are_merged() {
+        let with = |finalizers: &str| {
+            let text = format!(r#"{{"metadata":{{"name":"a","finalizers":{finalizers}}},"spec":{{"versions":[1]}}}}"#);
+            json::read(text.as_bytes()).unwrap()
+        };
+        let applied = client_side::with_last_applied(with(r#"["x/y","z/z"]"#));
+        let patch = PatchType::Definition.patch(&applied, with(r#"["z/z"]"#)).unwrap().unwrap();
+        let metadata = patch.get("metadata").unwrap();
+        assert_eq!(metadata.get("$deleteFromPrimitiveList/finalizers"), Some(&Value::Array(vec!["x/y".into()])));
+        assert_eq!(metadata.get("$setElementOrder/finalizers"), Some(&Value::Array(vec!["z/z".into()])));
+        assert_eq!((metadata.get("finalizers"), patch.get("spec")), (None, None));
+    }
+
+    #[test]
+    fn a_strategic_merge_patch_has_exact_integers() {
+        let of =
+            |x: &str| json::read(format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"x":{x}}}}}"#).as_bytes()).unwrap();
+        let existing = client_side::with_last_applied(of("9007199254740992"));
+        let patch = PatchType::Definition.patch(&existing, of("9007199254740993")).unwrap().unwrap();
+        assert_eq!(patch.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
+    }
 }

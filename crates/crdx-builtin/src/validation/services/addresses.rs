@@ -51,6 +51,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, existing: &[&str
         errors.supported(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
     }
     let before = errors.list.len();
+    let existing: HashSet<&str> = existing.iter().copied().collect();
     let mut is_misplaced = false;
     for (at, ip) in ips.iter().enumerate() {
         if at == 0 && *ip == "None" {

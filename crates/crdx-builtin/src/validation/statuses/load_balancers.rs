@@ -2,7 +2,9 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, network};
+use crdx_value::Value;
 use crdx_value::release::V1_33;
+use std::collections::HashSet;
 
 /// `ValidateServiceStatusUpdate`
 pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
@@ -12,8 +14,9 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValu
     if spec.child("type").text() != "LoadBalancer" && ingress.len() > 0 {
         return errors.forbidden(&ingress, "may only be used when `spec.type` is 'LoadBalancer'");
     }
+    let existing = addresses(old);
     for point in ingress.items() {
-        address(errors, &point, old);
+        address(errors, &point, &existing);
         let (has_ip, mode) = (!point.child("ip").text().is_empty(), point.child("ipMode"));
         if !mode.is_set() {
             if has_ip {
@@ -32,19 +35,23 @@ pub fn service(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValu
 pub fn ingress(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
     let status = object.child("status");
     let balancer = status.child("loadBalancer");
+    let existing = addresses(old);
     for point in balancer.child("ingress").items() {
-        address(errors, &point, old);
+        address(errors, &point, &existing);
         host_name(errors, &point);
     }
 }
 
+/// The addresses of the ingress points of an object.
+fn addresses<'v>(object: &FieldValue<'v, '_>) -> HashSet<&'v str> {
+    let points = object.value.at(&["status", "loadBalancer", "ingress"]).and_then(Value::as_array).unwrap_or_default();
+    points.iter().filter_map(|point| point.str_at(&["ip"])).collect()
+}
+
 /// Validates the address of an ingress point. Since 1.33, the existing addresses are kept.
-fn address(errors: &mut Errors, point: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+fn address(errors: &mut Errors, point: &FieldValue<'_, '_>, existing: &HashSet<&str>) {
     let ip = point.child("ip");
-    let (old_status, text) = (old.child("status"), ip.text());
-    let old_balancer = old_status.child("loadBalancer");
-    let is_existing = || old_balancer.child("ingress").items().any(|point| point.child("ip").text() == text);
-    if text.is_empty() || errors.release.since(V1_33) && is_existing() {
+    if ip.text().is_empty() || errors.release.since(V1_33) && existing.contains(ip.text()) {
         return;
     }
     network::legacy_ip(errors, &ip);

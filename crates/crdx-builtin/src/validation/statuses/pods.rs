@@ -163,12 +163,12 @@ fn should_restart(container: &FieldValue<'_, '_>, pod_policy: &str, exit_code: i
 /// existing ones are kept. Until 1.32, a repeated address was also an error of its own.
 fn addresses(errors: &mut Errors, list: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
     let release = errors.release;
-    let is_existing = |text: &str| old.items().any(|one| one.child("ip").text() == text);
+    let existing: HashSet<&str> = old.items().map(|one| one.value.str_at(&["ip"]).unwrap_or_default()).collect();
     let mut families = Vec::new();
     let mut no_address = None;
     for (at, item) in list.items().enumerate() {
         let ip = item.child("ip");
-        if !(release.since(V1_33) && is_existing(ip.text())) {
+        if !(release.since(V1_33) && existing.contains(ip.text())) {
             network::legacy_ip(errors, &FieldValue { path: item.path, ..ip });
         }
         match network::parse_ip(ip.text()) {

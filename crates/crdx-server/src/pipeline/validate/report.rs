@@ -1,8 +1,8 @@
 //! Converts kube-openapi's errors and paths to field errors.
 
-use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH, ROOT};
+use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH, ROOT, STEPS_OF_A_BYTE};
 use crdx_value::release::Release;
-use crdx_value::steps::{Steps, memory};
+use crdx_value::steps::Steps;
 use crdx_value::{Value, json, print};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
@@ -110,9 +110,6 @@ pub struct Report {
     pub steps: Steps,
 }
 
-/// The steps for a byte of an error: its text is copied several times until it is printed.
-const BYTE: u64 = 2;
-
 impl Report {
     pub fn new(prefix: Option<String>, release: Release) -> Self {
         Self { prefix, release, steps: Steps::of_request() }
@@ -128,10 +125,8 @@ impl Report {
 
     /// Takes the steps for an error. Once they are spent, no value is validated.
     fn counted(&self, found: ValidationError) -> ValidationError {
-        let shown = if let BadValue::Value(value) = &found.error.bad_value { memory(value) } else { 0 };
-        let bytes = found.text.len() + found.error.field.len() + found.error.detail.len() + shown;
         // The steps are checked before the next value.
-        let _ = self.steps.take(BYTE * bytes as u64);
+        let _ = self.steps.take(STEPS_OF_A_BYTE * found.text.len() as u64 + found.error.steps());
         found
     }
 

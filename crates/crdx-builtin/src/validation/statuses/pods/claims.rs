@@ -2,18 +2,20 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
+use crdx_value::Value;
 use crdx_value::field::FieldError;
 use crdx_value::field::names;
 use crdx_value::release::V1_36;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// `validatePodResourceClaimStatuses`
 pub(super) fn statuses(errors: &mut Errors, list: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>) {
     let claims = spec.child("resourceClaims");
+    let names_of_claims: HashSet<&str> = claims.items().map(|claim| name_of(claim.value)).collect();
     let mut seen = HashSet::new();
     for status in list.items() {
         let (name, claim) = (status.child("name"), status.child("resourceClaimName"));
-        if !claims.items().any(|claim| claim.child("name").text() == name.text()) {
+        if !names_of_claims.contains(name.text()) {
             errors.invalid(&name, "must match the name of an entry in `spec.resourceClaims`");
         }
         if !seen.insert(name.text()) {
@@ -27,6 +29,10 @@ pub(super) fn statuses(errors: &mut Errors, list: &FieldValue<'_, '_>, spec: &Fi
     }
 }
 
+fn name_of(item: &Value) -> &str {
+    item.str_at(&["name"]).unwrap_or_default()
+}
+
 /// `validatePodExtendedResourceClaimStatus`, since 1.36: the status is dropped before.
 pub(super) fn extended(errors: &mut Errors, status: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>) {
     if !status.is_set() {
@@ -37,17 +43,20 @@ pub(super) fn extended(errors: &mut Errors, status: &FieldValue<'_, '_>, spec: &
         errors.required(&mappings, "at least one request mapping is required");
     }
     let lists = ["containers", "initContainers"].map(|name| spec.child(name));
+    let mut containers: HashMap<&str, &Value> = HashMap::new();
+    for found in lists.iter().flat_map(FieldValue::items) {
+        containers.entry(name_of(found.value)).or_insert(found.value);
+    }
     let mut seen = HashSet::new();
     for mapping in mappings.items() {
         let fields = ["containerName", "resourceName", "requestName"].map(|name| mapping.child(name));
         let [container, resource, request] = &fields;
-        let mut containers = lists.iter().flat_map(FieldValue::items);
-        match containers.find(|one| one.child("name").text() == container.text()) {
+        match containers.get(container.text()) {
             None => errors.invalid(
                 container,
                 "must match the name of an entry in spec.initContainers.name or spec.containers.name",
             ),
-            Some(found) if found.value.at(&["resources", "requests", resource.text()]).is_none() => errors.invalid(
+            Some(found) if found.at(&["resources", "requests", resource.text()]).is_none() => errors.invalid(
                 resource,
                 "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests",
             ),
