@@ -25,6 +25,8 @@ pub const ROOT: &str = "self";
 #[derive(Debug)]
 pub struct Declarations {
     release: Release,
+    /// The format of schemas whose values are integers or strings, besides those that the extension marks.
+    int_or_string: Option<&'static str>,
     /// Every declared object type, by name.
     pub objects: Objects,
 }
@@ -32,13 +34,19 @@ pub struct Declarations {
 impl Declarations {
     /// Starts without types.
     pub fn new(release: Release) -> Self {
-        Self { release, objects: Objects::default() }
+        Self { release, int_or_string: None, objects: Objects::default() }
+    }
+
+    /// Starts without types, for published schemas: those of built-in kinds have a format instead of the extension
+    /// (`isXIntOrString` in `k8s.io/apiserver/pkg/cel/openapi/extensions.go`).
+    pub fn of_openapi(release: Release) -> Self {
+        Self { int_or_string: Some("int-or-string"), ..Self::new(release) }
     }
 
     /// Declares the type of a schema; `None` if CEL cannot access its values. `resource` is true for the root of a
     /// resource, which always has apiVersion, kind and metadata. `path` is the name of the type.
     pub fn declare(&mut self, schema: &Schema, resource: bool, path: &str) -> Option<Arc<DeclType>> {
-        if schema.x_int_or_string {
+        if schema.x_int_or_string || self.int_or_string == Some(&*schema.format) {
             let bound = schema.max_length.filter(|_| self.release.since(V1_34));
             let longest = bound.map_or(MAX_REQUEST - 2, code_points);
             return Some(scalar(schema, Type::Dyn, longest, 1));

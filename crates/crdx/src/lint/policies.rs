@@ -82,11 +82,11 @@ struct Expression<'v> {
 /// Checks a policy against the given types. Bindings have no expressions.
 pub fn findings(object: &Value, types: &[KnownType], release: Release) -> PolicyFindings {
     let policy = Policy::read(object, release);
-    let matched = type_checking::matched(&policy, types);
+    let matched = type_checking::matched(&policy, types, release);
     let by_server = type_checking::subjects(&policy, &matched.kinds, types, release);
     let by_wildcard = type_checking::subjects(&policy, &matched.by_wildcard, types, release);
     let is_validating = object.str_at(&["kind"]) == Some("ValidatingAdmissionPolicy");
-    let mut found = PolicyFindings { notes: notes(&policy, &matched, types), ..PolicyFindings::default() };
+    let mut found = PolicyFindings { notes: notes(&policy, &matched, types, release), ..PolicyFindings::default() };
     let declarations = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
     let untyped = untyped(&policy, release, declarations);
     for expression in expressions(object) {
@@ -119,7 +119,7 @@ fn text(warning: &ExpressionWarning) -> String {
 }
 
 /// Returns the reasons why types that the policy matches are not checked.
-fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String> {
+fn notes(policy: &Policy, matched: &Matched, types: &[KnownType], release: Release) -> Vec<String> {
     let mut notes = Vec::new();
     let is_builtin = |resource: &&String| match resource.split('/').collect::<Vec<_>>().as_slice() {
         [group, _, _] => builtin::table::table().has_group(group),
@@ -132,7 +132,8 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
         notes.push(format!("types are not checked for {custom}: no known CRD defines them; give it with --crds"));
     }
     if !built_in.is_empty() {
-        notes.push(format!("types are not checked for {}: they are built into Kubernetes", listed(&built_in)));
+        let built_in = listed(&built_in);
+        notes.push(format!("types are not checked for {built_in}: Kubernetes {release} does not serve it by default"));
     }
     if matched.wildcard && matched.by_wildcard.is_empty() {
         notes.push("types are not checked for rules with *: they match no known CRD".to_owned());
@@ -141,8 +142,7 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
         notes.push("types are checked for the first 10 kinds of a rule only, as on the server".to_owned());
     }
     if let Some(kind) = &policy.param_kind
-        && kind.api_version != "v1"
-        && type_checking::params(policy, types).is_none()
+        && type_checking::params(policy, types, release).is_none()
     {
         let of = format!("{} {}", kind.api_version, kind.kind);
         notes.push(format!("the type of params is not checked: no known CRD defines {of}; give it with --crds"));
