@@ -11,7 +11,7 @@ mod subject;
 
 pub use known::KnownType;
 pub use matching::{Matched, matched};
-pub use subject::{Subject, params};
+pub use subject::{Subject, Untyped, params};
 
 use super::model::Policy;
 use super::request::Kind;
@@ -40,7 +40,8 @@ impl ExpressionWarning {
 
 /// Returns the warnings of a policy for the types that it matches.
 pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<ExpressionWarning> {
-    let subjects = subjects(policy, &matched(policy, types, release).kinds, types, release);
+    let kinds = matched(policy, types, release).kinds;
+    let subjects = subjects(policy, &kinds, types, release, Untyped::Hidden);
     let mut warnings = Vec::new();
     for (index, validation) in policy.validations.iter().enumerate() {
         let fields = [("expression", &validation.expression), ("messageExpression", &validation.message_expression)];
@@ -56,7 +57,13 @@ pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Expr
 }
 
 /// Returns the types of these kinds, with the policy's variables, in the order of group, version and kind.
-pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], release: Release) -> Vec<Subject> {
+pub fn subjects(
+    policy: &Policy,
+    kinds: &BTreeSet<Kind>,
+    types: &[KnownType],
+    release: Release,
+    untyped: Untyped,
+) -> Vec<Subject> {
     let params = params(policy, types, release);
     let all: BTreeMap<Kind, KnownType> =
         types.iter().cloned().chain(KnownType::built_in(release)).map(|known| (known.kind.clone(), known)).collect();
@@ -64,7 +71,7 @@ pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], re
         .iter()
         .filter_map(|kind| all.get(kind))
         .map(|known| {
-            let mut subject = Subject::new(known, params.as_ref(), policy.param_kind.is_some(), release);
+            let mut subject = Subject::new(known, (params.as_ref(), policy.param_kind.is_some()), release, untyped);
             subject.add_variables(policy);
             subject
         })

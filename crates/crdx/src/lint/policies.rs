@@ -18,11 +18,13 @@ use crdx_cel::{
 };
 use crdx_server::policies::environment::{Declarations, Environments};
 use crdx_server::policies::model::Policy;
-use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, Subject};
+use crdx_server::policies::request::Kind;
+use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, Subject, Untyped};
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use misspelt::misspelt;
+use std::collections::BTreeSet;
 
 /// An estimate of this size results from an unbounded size, because such estimates start at the largest integer.
 const UNBOUNDED: u64 = 1 << 50;
@@ -83,25 +85,24 @@ struct Expression<'v> {
 pub fn findings(object: &Value, types: &[KnownType], release: Release) -> PolicyFindings {
     let policy = Policy::read(object, release);
     let matched = type_checking::matched(&policy, types, release);
-    let by_server = type_checking::subjects(&policy, &matched.kinds, types, release);
-    let by_wildcard = type_checking::subjects(&policy, &matched.by_wildcard, types, release);
     let is_validating = object.str_at(&["kind"]) == Some("ValidatingAdmissionPolicy");
+    let of = |kinds: &BTreeSet<Kind>, untyped| type_checking::subjects(&policy, kinds, types, release, untyped);
+    let by_server = if is_validating { of(&matched.kinds, Untyped::Hidden) } else { Vec::new() };
+    let named = of(&matched.kinds, Untyped::Dyn);
+    let by_wildcard = of(&matched.by_wildcard, Untyped::Dyn);
     let mut found = PolicyFindings { notes: notes(&policy, &matched, types, release), ..PolicyFindings::default() };
     let declarations = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
     let untyped = untyped(&policy, release, declarations);
     for expression in expressions(object) {
         let declarations = Declarations { patch_types: expression.patch_types, ..declarations };
-        let checked = expression.checked && is_validating;
-        let server_env = |subject: &Subject| {
-            if checked { subject.server_env() } else { subject.env(expression.patch_types) }
-        };
         let own_env = |subject: &Subject| subject.env(expression.patch_types);
-        if let Some(warning) = warning(&expression, &by_server, server_env) {
-            let list = if checked { &mut found.warnings } else { &mut found.own_warnings };
-            list.push(warning);
+        if expression.checked && is_validating {
+            found.warnings.extend(warning(&expression, &by_server, Subject::server_env));
+        } else {
+            found.own_warnings.extend(warning(&expression, &named, own_env));
         }
         found.own_warnings.extend(warning(&expression, &by_wildcard, own_env));
-        let subjects: Vec<&Subject> = by_server.iter().chain(&by_wildcard).collect();
+        let subjects: Vec<&Subject> = named.iter().chain(&by_wildcard).collect();
         let cost = estimate(&expression, declarations, &subjects, &untyped);
         found.expressions.push(ExpressionCost { field: expression.field, text: expression.text.to_owned(), cost });
     }

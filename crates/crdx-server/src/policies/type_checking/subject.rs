@@ -13,6 +13,15 @@ use crdx_cel::{
 use crdx_value::release::Release;
 use std::sync::Arc;
 
+/// The types of values without a type in the published schema, such as quantities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untyped {
+    /// The server does not find fields of such a type, although they can be evaluated.
+    Hidden,
+    /// Any type.
+    Dyn,
+}
+
 /// A type with the declarations of its objects.
 #[derive(Clone, Debug)]
 pub struct Subject {
@@ -38,8 +47,14 @@ pub fn params(policy: &Policy, types: &[KnownType], release: Release) -> Option<
 impl Subject {
     /// Creates a subject from a type and the policy's params. If the type of params is unknown, it may be any type. The
     /// server before 1.36 does not declare `params` in that case, but it knows the CRDs of its cluster.
-    pub fn new(known: &KnownType, params: Option<&KnownType>, has_params: bool, release: Release) -> Self {
-        let mut types = Types::of_openapi(release);
+    pub fn new(
+        known: &KnownType,
+        (params, has_params): (Option<&KnownType>, bool),
+        release: Release,
+        untyped: Untyped,
+    ) -> Self {
+        let types = Types::of_openapi(release);
+        let mut types = if untyped == Untyped::Dyn { types.with_untyped() } else { types };
         // The type of params may have the same kind, so it needs another name.
         let mut declare = |known: &KnownType, number: u8| {
             types.declare(&*known.schema(release)?, true, &format!("{}{number}", known.kind.kind))

@@ -126,3 +126,13 @@ fn bindings_refer_to_policies_and_params_of_the_input() {
         one("ParamRef", "paramRef is ignored: ValidatingAdmissionPolicy \"plain\" has no paramKind")
     );
 }
+
+#[test]
+fn quantities_are_unknown_to_the_server_only() {
+    let text = "{kind: ValidatingAdmissionPolicy, spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], \
+                resources: [pods]}]}, variables: [{name: a, expression: 'object.spec.containers.all(c, has(c.resources.limits))'}], \
+                validations: [{expression: 'object.spec.containers.all(c, has(c.resources.limits))'}]}}";
+    let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &[], Release::NEWEST);
+    assert_eq!((found.warnings.len(), found.own_warnings.len()), (1, 0));
+    assert!(found.warnings[0].text.contains("undefined field 'limits'"), "{:?}", found.warnings);
+}
