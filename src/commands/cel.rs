@@ -1,7 +1,9 @@
-//! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule. The expression
-//! may use all functions that the server allows in new rules.
+//! `cel`: evaluates an expression, estimates its cost and checks whether it could be a validation rule, an expression of an
+//! admission policy or a selector of devices. The expression may use all functions that the server allows in new ones.
 
 pub mod args;
+mod device;
+mod policy;
 mod report;
 mod self_value;
 
@@ -9,12 +11,13 @@ use super::terminal::{self, Content};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::output::printable::complain;
+use args::Environment;
 use crdx_cel::{
     ast::{CheckedAst, ExprKind},
     cost,
     decl::DeclType,
     env::{BaseEnv, Env},
-    eval::{PER_CALL_LIMIT, Program},
+    eval::{Outcome, PER_CALL_LIMIT, Program},
     issues::Issues,
     syntax,
     types::Type,
@@ -26,7 +29,7 @@ use crdx_server::rules::decl::ROOT;
 use crdx_server::rules::node::{self, Node};
 use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
-use report::{self as output, Checked, CompileFailure, NoRule, Report, RuleCost, Run};
+use report::{self as output, Checked, CompileFailure, Invalid, Report, RuleCost, Run};
 use self_value::{InputError, SelfValue};
 use std::io::{self, Write};
 
@@ -49,7 +52,7 @@ pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
         None => output::text(&report, out.color),
     };
     let exit = match &report.outcome {
-        Ok(Checked { run: Run::Unfinished(_), .. }) => Exit::CannotTell,
+        Ok(Checked { run: Run::Unfinished(_) | Run::Missing(_), .. }) => Exit::CannotTell,
         Err(_) | Ok(Checked { run: Run::Error(..), .. }) => Exit::Rejected,
         Ok(_) => Exit::Accepted,
     };
@@ -59,15 +62,27 @@ pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
 }
 
 fn report(args: &args::Cel) -> Result<Report, InputError> {
-    let expression = args.expression.as_str();
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let environment = args.environment();
+    let outcome = match environment {
+        Environment::Rule => rule(args, release)?,
+        Environment::Device => device::outcome(args, release)?,
+        Environment::Policy | Environment::MatchCondition | Environment::Mutation => policy::outcome(args, release)?,
+    };
+    Ok(Report { expression: args.expression.clone(), environment, at: args.at.clone(), release, outcome })
+}
+
+/// Evaluates a rule of a CRD.
+fn rule(args: &args::Cel, release: Release) -> Result<Result<Checked, CompileFailure>, InputError> {
+    args.policies.require_none()?;
+    let expression = args.expression.as_str();
     let base = BaseEnv::for_new(release);
-    let self_value = self_value::read(args, release, uses_self(expression, &base))?;
+    let self_value = self_value::read(args, release, uses(&["self", "oldSelf"], expression, &base))?;
     let steps = match &args.at {
         Some(path) => node::steps(path).map_err(|error| InputError::new(error.to_string()))?,
         None => Vec::new(),
     };
-    let outcome = match &self_value {
+    Ok(match &self_value {
         SelfValue::Nothing => evaluate(expression, &Env::new(base), None, Vec::new()),
         SelfValue::Untyped { new, old } => {
             let at = |object| steps.iter().try_fold(object, |value, step| node::step(value, step));
@@ -87,16 +102,24 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
             let old = node.old.map(|old| Cel::from_json(old, decl));
             evaluate(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
         }
-    };
-    Ok(Report { expression: expression.to_owned(), at: args.at.clone(), release, outcome })
+    })
 }
 
-/// Returns true if an expression contains `self` or `oldSelf`. Returns false if it cannot be parsed, because the result
-/// is then the parse error.
-fn uses_self(expression: &str, base: &BaseEnv) -> bool {
-    syntax::parse(expression, base.parse_options).is_ok_and(|ast| {
-        ast.expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if matches!(&**name, "self" | "oldSelf")))
-    })
+/// Returns true if an expression contains one of these names. Returns false if it cannot be parsed, because the result is
+/// then the parse error.
+fn uses(names: &[&str], expression: &str, base: &BaseEnv) -> bool {
+    syntax::parse(expression, base.parse_options)
+        .is_ok_and(|ast| ast.expr.any(&|expr| matches!(&expr.kind, ExprKind::Ident(name) if names.contains(&&**name))))
+}
+
+/// Compiles an expression.
+fn compile(expression: &str, env: &Env) -> Result<(CheckedAst, Program), CompileFailure> {
+    let ast = env.compile(expression).map_err(|issues| refused(&issues))?;
+    let program = Program::plan(&ast, env).map_err(|error| CompileFailure {
+        message: format!("program instantiation failed: {error}"),
+        problems: Vec::new(),
+    })?;
+    Ok((ast, program))
 }
 
 /// Compiles, estimates and evaluates an expression. Variables of `env` without a value are unset.
@@ -106,11 +129,7 @@ fn evaluate(
     node: Option<(&Node<'_>, &DeclType)>,
     values: Vec<Option<Result<Cel<'_>, Error>>>,
 ) -> Result<Checked, CompileFailure> {
-    let ast = env.compile(expression).map_err(|issues| refused(&issues))?;
-    let program = Program::plan(&ast, env).map_err(|error| CompileFailure {
-        message: format!("program instantiation failed: {error}"),
-        problems: Vec::new(),
-    })?;
+    let (ast, program) = compile(expression, env)?;
     let cost = cost::estimate(&ast, node.map(|(_, decl)| decl));
     let uses_old = names_old_self(&ast.ast.expr);
     let rule = node.map(|(node, decl)| {
@@ -123,35 +142,39 @@ fn evaluate(
         let absent = || Err(Error::new("no such attribute(s): oldSelf"));
         let values = values.into_iter().map(|value| value.unwrap_or_else(absent)).collect::<Vec<_>>();
         let steps = Steps::of_request();
-        let outcome = program.run(&values, PER_CALL_LIMIT, &steps);
-        match outcome.result {
-            Ok(value) => match output::to_json(&value, &steps) {
-                Ok(json) => Run::Value(value.to_string(), json, outcome.cost),
-                Err(spent) => Run::Unfinished(spent),
-            },
-            Err(Error::Interrupted) => Run::Unfinished(Spent),
-            Err(error) => Run::Error(error.to_string(), outcome.cost),
-        }
+        finished(program.run(&values, PER_CALL_LIMIT, &steps), &steps)
     };
     Ok(Checked {
         type_: type_name(&ast),
         estimate: (cost.min, cost.max),
-        could_be_rule: could_be_rule(&ast, rule, node.is_some_and(|(node, _)| uses_old && !node.correlatable)),
+        valid: could_be_rule(&ast, rule, node.is_some_and(|(node, _)| uses_old && !node.correlatable)),
         rule,
         run,
         run_limit: PER_CALL_LIMIT,
     })
 }
 
-fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -> Result<(), NoRule> {
+/// Returns the result of an evaluation.
+fn finished(outcome: Outcome<'_>, steps: &Steps) -> Run {
+    match outcome.result {
+        Ok(value) => match output::to_json(&value, steps) {
+            Ok(json) => Run::Value(value.to_string(), json, outcome.cost),
+            Err(spent) => Run::Unfinished(spent),
+        },
+        Err(Error::Interrupted) => Run::Unfinished(Spent),
+        Err(error) => Run::Error(error.to_string(), outcome.cost),
+    }
+}
+
+fn could_be_rule(ast: &CheckedAst, rule: Option<RuleCost>, without_pair: bool) -> Result<(), Invalid> {
     if *ast.result_type() != Type::Bool {
-        return Err(NoRule::NoBool);
+        return Err(Invalid::NoBool);
     }
     if without_pair {
-        return Err(NoRule::Uncorrelatable);
+        return Err(Invalid::Uncorrelatable);
     }
     match rule {
-        Some(rule) if rule.total > rule.limit => Err(NoRule::TooExpensive),
+        Some(rule) if rule.total > rule.limit => Err(Invalid::TooExpensive),
         _ => Ok(()),
     }
 }

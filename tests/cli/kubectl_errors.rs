@@ -139,6 +139,27 @@ fn objects_of_built_in_kinds_need_a_name() {
 }
 
 #[test]
+fn a_missing_name_comes_before_unknown_fields_and_wrong_types() {
+    let kinds = [
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {bogus: 1}\n",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {bogus: 1}\nspec: {replicas: x}\n",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {bogus: 1}\n",
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {bogus: 1}\nspec: {}\n",
+        "apiVersion: q.example.com/v1\nkind: Foo\nmetadata: {bogus: 1}\nspec: {a: x}\n",
+    ];
+    let folder = folder("nameless", &[("crd.yaml", CRD), ("all.yaml", &kinds.join("---\n"))]);
+    let messages = |flag: &str| -> Vec<String> {
+        let (_, report, _) = report(&folder, &format!("validate -f all.yaml --crds crd.yaml --offline {flag}"));
+        let items = report["items"].as_array().unwrap().iter();
+        items.map(|item| item["errors"][0]["message"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    for flag in ["", "--server-side", "--replace"] {
+        assert_eq!(messages(flag), ["resource name may not be empty"; 5], "{flag}");
+    }
+    assert!(messages("--create").iter().all(|message| !message.contains("resource name may not be empty")));
+}
+
+#[test]
 fn objects_are_judged_by_a_crd_that_is_too_large_for_apply() {
     let description = "x".repeat(300 << 10);
     let large = CRD.replace(r#""a":{"#, &format!(r#""a":{{"description":"{description}","#));

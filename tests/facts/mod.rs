@@ -12,6 +12,7 @@ pub mod cel_parse;
 pub mod cel_runs;
 mod formats;
 mod lists;
+mod policy_types;
 mod regexp;
 mod strategic_patches;
 mod time_zones;

@@ -2,12 +2,18 @@
 //! objects (`plugin/pkg/admission` in `k8s.io/kubernetes`). What depends on the object alone is not among them.
 
 use crdx_cel::value::{Gaps, UsedGap};
-use crdx_value::Value;
+use crdx_value::{Map, Value, object};
 
 /// The annotation in which `LimitRanger` describes its changes.
 const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 /// The annotation that selects the class of an Ingress.
 const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
+/// The start of the names of volumes with a token of the service account; the rest is random.
+const TOKEN_VOLUME: &str = "kube-api-access-";
+/// The path at which containers have the token.
+const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// The lifetime of the token, in seconds (`WarnOnlyBoundTokenExpirationSeconds`).
+const TOKEN_LIFETIME: i64 = 60 * 60 + 7;
 
 /// The known parts of the state of the cluster.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +28,7 @@ pub struct Known {
 pub fn unknown(group: &str, kind: &str, object: &Value, known: Known) -> Option<Gaps> {
     let mut root = Gaps { used: UsedGap::default(), ..Gaps::default() };
     match (group, kind) {
-        ("", "Pod") => pod(&mut root, object, known),
+        ("", "Pod") => pod(&mut root, object, known, may_mount_token(object)),
         ("", "PersistentVolumeClaim") => {
             // `DefaultStorageClass`
             may_set(spec(&mut root), object.get("spec"), "storageClassName");
@@ -44,10 +50,108 @@ pub fn unknown(group: &str, kind: &str, object: &Value, known: Known) -> Option<
     (!root.is_empty()).then_some(root)
 }
 
-/// The plugins `LimitRanger`, `ServiceAccount`, `Priority` and `RuntimeClass`.
-fn pod(root: &mut Gaps, object: &Value, known: Known) {
+/// An object as a plugin may leave it.
+#[derive(Debug)]
+pub struct Alternative {
+    /// The object; `None` if the plugin does not change it.
+    pub object: Option<Value>,
+    /// The unknown parts that remain.
+    pub gaps: Gaps,
+}
+
+/// All results that the plugin `ServiceAccount` may have for the volumes of a new Pod: it leaves them unchanged, or adds a
+/// volume with a token and mounts it in all containers, which depends on the plugin and on the service account. The name
+/// of the volume is not known. Empty for objects that the plugin does not change.
+pub fn alternatives(group: &str, kind: &str, object: &Value, known: Known) -> Vec<Alternative> {
+    if (group, kind) != ("", "Pod") || !may_mount_token(object) {
+        return Vec::new();
+    }
+    let gaps = |object: &Value| {
+        let mut root = Gaps { used: UsedGap::default(), ..Gaps::default() };
+        pod(&mut root, object, known, false);
+        root
+    };
+    let (mounted, names) = with_token(object);
+    let mut mounted_gaps = gaps(&mounted);
+    for (list, at, inner) in &names {
+        let mut part = item(member(spec(&mut mounted_gaps), list), *at);
+        if let Some((list, at)) = inner {
+            part = item(member(part, list), *at);
+        }
+        member(part, "name").whole = true;
+    }
+    vec![Alternative { object: None, gaps: gaps(object) }, Alternative { object: Some(mounted), gaps: mounted_gaps }]
+}
+
+fn may_mount_token(pod: &Value) -> bool {
+    pod.at(&["spec", "automountServiceAccountToken"]).and_then(Value::as_bool) != Some(false)
+}
+
+/// The item of a list in `spec`, and possibly an item of a list in it, whose name is not known.
+type UnknownName = (&'static str, usize, Option<(&'static str, usize)>);
+
+/// Returns a Pod with the volume and the mounts of the token, and their names that are not known (`mountServiceAccountToken`
+/// in `plugin/pkg/admission/serviceaccount`).
+fn with_token(pod: &Value) -> (Value, Vec<UnknownName>) {
+    let (mut pod, mut names) = (pod.clone(), Vec::new());
+    let volumes = pod.at(&["spec", "volumes"]).and_then(Value::as_array).unwrap_or_default();
+    let mut given = volumes.iter().filter_map(|volume| volume.str_at(&["name"]));
+    let known_name = given.find(|name| name.starts_with(TOKEN_VOLUME)).map(str::to_owned);
+    let volume_name = Value::from(known_name.as_deref().unwrap_or(TOKEN_VOLUME));
+    let Some(own) = pod.get_mut("spec").and_then(Value::as_object_mut) else { return (pod, names) };
+    let mut needs_volume = false;
+    for list in ["initContainers", "containers"] {
+        let Some(Value::Array(containers)) = own.get_mut(list) else { continue };
+        for (at, container) in containers.iter_mut().enumerate() {
+            let Some(mounts) = list_of(container.as_object_mut(), "volumeMounts") else { continue };
+            if mounts.iter().any(|mount| mount.str_at(&["mountPath"]) == Some(TOKEN_PATH)) {
+                continue;
+            }
+            let mount =
+                [("name", volume_name.clone()), ("readOnly", Value::Bool(true)), ("mountPath", TOKEN_PATH.into())];
+            mounts.push(object(mount));
+            needs_volume = true;
+            if known_name.is_none() {
+                names.push((list, at, Some(("volumeMounts", mounts.len().saturating_sub(1)))));
+            }
+        }
+    }
+    if needs_volume
+        && known_name.is_none()
+        && let Some(volumes) = list_of(Some(own), "volumes")
+    {
+        volumes.push(object([("name", volume_name), ("projected", token_source())]));
+        names.push(("volumes", volumes.len().saturating_sub(1), None));
+    }
+    (pod, names)
+}
+
+/// `TokenVolumeSource`
+fn token_source() -> Value {
+    let list = |item: Value| Value::Array(vec![item]);
+    let token = object([("expirationSeconds", Value::Int(TOKEN_LIFETIME)), ("path", "token".into())]);
+    let certificate = list(object([("key", "ca.crt"), ("path", "ca.crt")]));
+    let certificates = object([("items", certificate), ("name", "kube-root-ca.crt".into())]);
+    let field = object([("apiVersion", "v1"), ("fieldPath", "metadata.namespace")]);
+    let namespace = object([("items", list(object([("fieldRef", field), ("path", "namespace".into())])))]);
+    let sources = [("serviceAccountToken", token), ("configMap", certificates), ("downwardAPI", namespace)];
+    let sources: Vec<Value> = sources.map(|source| object([source])).into();
+    object([("defaultMode", Value::Int(0o644)), ("sources", Value::Array(sources))])
+}
+
+/// The list with this name, which is added if it is absent.
+fn list_of<'v>(object: Option<&'v mut Map>, name: &str) -> Option<&'v mut Vec<Value>> {
+    let list = object?.entry(name.to_owned()).or_default();
+    if list.is_null() {
+        *list = Value::Array(Vec::new());
+    }
+    if let Value::Array(items) = list { Some(items) } else { None }
+}
+
+/// The plugins `LimitRanger`, `ServiceAccount`, `Priority` and `RuntimeClass`. With `open_volumes`, the volumes and mounts
+/// of the token are not known.
+fn pod(root: &mut Gaps, object: &Value, known: Known, open_volumes: bool) {
     let Some(own) = object.get("spec") else { return };
-    let mounts_token = own.get("automountServiceAccountToken").and_then(Value::as_bool) != Some(false);
     if !known.limit_ranges {
         let metadata = object.get("metadata");
         may_extend_by(member(root, "metadata"), metadata, "annotations", LIMIT_RANGER);
@@ -68,14 +172,14 @@ fn pod(root: &mut Gaps, object: &Value, known: Known) {
             may_extend(spec, Some(own), name);
         }
     }
-    if mounts_token {
+    if open_volumes {
         may_extend(spec, Some(own), "volumes");
     }
     for list in ["containers", "initContainers"] {
         let containers = own.get(list).and_then(Value::as_array).unwrap_or_default();
         for (at, container) in containers.iter().enumerate() {
             let gaps = item(member(spec, list), at);
-            if mounts_token {
+            if open_volumes {
                 may_extend(gaps, Some(container), "volumeMounts");
             }
             if !known.limit_ranges {
@@ -231,5 +335,39 @@ mod tests {
         let ingress = |object: &str| unknown_of("networking.k8s.io", "Ingress", Known::default(), object);
         assert_eq!(ingress(r#"{"spec":{}}"#), ["spec.ingressClassName+"]);
         assert!(ingress(r#"{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}},"spec":{}}"#).is_empty());
+    }
+    #[test]
+    fn the_token_of_the_service_account_is_a_volume_of_an_unknown_name_or_absent() {
+        let read = |text: &str| crdx_text::json::read(text.as_bytes()).unwrap();
+        let pod = read(
+            r#"{"spec":{"volumes":[{"name":"v"}],"initContainers":[{"name":"i"}],
+                "containers":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}]}]}}"#,
+        );
+        let known = Known { user: true, limit_ranges: true };
+        let both = alternatives("", "Pod", &pod, known);
+        let paths_of = |alternative: &Alternative| {
+            let mut out = Vec::new();
+            paths(&alternative.gaps, &mut out);
+            out.retain(|path| path.contains("olume"));
+            out
+        };
+        assert!(both.len() == 2 && both[0].object.is_none() && paths_of(&both[0]).is_empty());
+        assert_eq!(paths_of(&both[1]), ["spec.initContainers[0].volumeMounts[0].name", "spec.volumes[1].name"]);
+        let mounted = both[1].object.as_ref().unwrap();
+        assert_eq!(mounted.at(&["spec", "containers"]), pod.at(&["spec", "containers"]));
+        let volumes = mounted.at(&["spec", "volumes"]).and_then(Value::as_array).unwrap();
+        let expected = r#"{"defaultMode":420,"sources":[{"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}},
+            {"configMap":{"items":[{"key":"ca.crt","path":"ca.crt"}],"name":"kube-root-ca.crt"}},
+            {"downwardAPI":{"items":[{"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.namespace"},"path":"namespace"}]}}]}"#;
+        assert_eq!(volumes[1].get("projected"), Some(&read(expected)));
+        let given = read(r#"{"spec":{"volumes":[{"name":"kube-api-access-a"}],"containers":[{"name":"c"}]}}"#);
+        let both = alternatives("", "Pod", &given, known);
+        assert!(paths_of(&both[1]).is_empty());
+        let mounts = r#"[{"name":"kube-api-access-a","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}]"#;
+        let containers =
+            both[1].object.as_ref().unwrap().at(&["spec", "containers"]).and_then(Value::as_array).unwrap();
+        assert_eq!(containers[0].get("volumeMounts"), Some(&read(mounts)));
+        let without = read(r#"{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"c"}]}}"#);
+        assert!(alternatives("", "Pod", &without, known).is_empty());
     }
 }

@@ -4,6 +4,7 @@ pub mod admin_access;
 mod amounts;
 pub mod cluster_fields;
 pub mod default_class;
+pub mod device;
 pub mod limit_ranger;
 pub mod mirror_pod;
 pub mod pod_security;

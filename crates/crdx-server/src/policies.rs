@@ -8,6 +8,7 @@
 //! environment, compile   the CEL environments of a policy, and its expressions compiled
 //! dependencies           inputs of expressions that may be unknown
 //! expression             one expression compiled
+//! standalone             an expression outside of a stored policy
 //! validation             validation of policies and bindings
 //! type_checking          the warnings in `status.typeChecking`
 //! source                 the policies of a server, compiled, with their bindings
@@ -37,6 +38,7 @@ pub mod rbac;
 pub mod request;
 pub mod selector;
 pub mod source;
+pub mod standalone;
 pub mod type_checking;
 pub mod validating;
 pub mod validation;

@@ -1,6 +1,10 @@
 //! The schemas that an API server publishes for built-in kinds (`kube-openapi/pkg/generators`), from the table of types.
 //! Descriptions are missing: the table does not have them.
 
+mod resolve;
+
+pub use resolve::{resolve, resolved};
+
 use super::custom::Custom;
 use super::resources::{Resource, resources};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
@@ -128,7 +132,9 @@ impl Builder {
             (Custom::IntOrString, OpenApiVersion::V3) => {
                 object([("format", Value::from("int-or-string")), ("oneOf", one_of("integer"))])
             }
-            (_, _) => typed("object", ""),
+            (Custom::FieldsV1 | Custom::RawExtension, _) => typed("object", ""),
+            // Values of any type.
+            (Custom::Json | Custom::SchemaOrList | Custom::SchemaOrBool | Custom::SchemaOrNames, _) => typed("", ""),
         }
     }
 

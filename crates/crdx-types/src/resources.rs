@@ -59,6 +59,12 @@ pub fn resources(release: u32) -> impl Iterator<Item = Resource> {
     rows.filter(|resource| resource.readable && resource.group != DEFINITIONS)
 }
 
+/// All resources in the discovery documents of Kubernetes 1.`release`, sorted by group version.
+pub fn discovered(release: u32) -> impl Iterator<Item = &'static Resource> {
+    let rows = index().values().flatten().filter(move |(releases, _)| releases.contains(&release));
+    rows.map(|(_, resource)| resource)
+}
+
 fn rows() -> impl Iterator<Item = (&'static str, Releases)> {
     let all = table().releases();
     TEXT.lines().filter(|line| !line.starts_with('#')).map(move |line| split_releases(line, &all))

@@ -1,5 +1,6 @@
 //! The report about one expression: its value, type and cost, as text or JSON.
 
+use super::args::Environment;
 use crate::output::Paint;
 use crate::output::report::json::{API_VERSION, releases};
 use crdx_cel::value::Value as Cel;
@@ -15,6 +16,8 @@ const VALUE: u64 = 64;
 #[derive(Debug)]
 pub struct Report {
     pub expression: String,
+    /// The place of the expression.
+    pub environment: Environment,
     /// The path of the node for `self`, if one was given.
     pub at: Option<String>,
     /// The release that was simulated.
@@ -32,15 +35,18 @@ pub struct CompileFailure {
     pub problems: Vec<(i32, i32, String)>,
 }
 
-/// The reason why an expression cannot be a rule; the first two are messages of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoRule {
+/// The reason why an expression is not valid in its place; all but the last are messages of the server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
     /// Its result is not a boolean.
     #[error("cel expression must evaluate to a bool")]
     NoBool,
     /// It uses `oldSelf` where old and new values are not correlated.
     #[error("oldSelf cannot be used on the uncorrelatable portion of the schema")]
     Uncorrelatable,
+    /// Its result has another type.
+    #[error("{0}")]
+    WrongType(String),
     /// Its cost is too high.
     #[error("its estimated cost exceeds the limit")]
     TooExpensive,
@@ -55,8 +61,8 @@ pub struct Checked {
     pub estimate: (u64, u64),
     /// The cost as a rule, if the schema limits the number of evaluations.
     pub rule: Option<RuleCost>,
-    /// `Ok` if the expression is valid as a rule, or the reason why it is not.
-    pub could_be_rule: Result<(), NoRule>,
+    /// `Ok` if the expression is valid in its place, or the reason why it is not.
+    pub valid: Result<(), Invalid>,
     /// The result of the evaluation.
     pub run: Run,
     /// The cost limit of one evaluation.
@@ -82,8 +88,10 @@ pub enum Run {
     Error(String, u64),
     /// The evaluation, or the conversion of its result to JSON, needs too many steps.
     Unfinished(Spent),
-    /// The reason why the expression was not evaluated.
+    /// The reason why the server does not evaluate the expression.
     Not(String),
+    /// The input that is missing.
+    Missing(String),
 }
 
 /// Converts a value to JSON: types that JSON lacks become text, an optional becomes its value or null.
@@ -143,7 +151,7 @@ pub fn text(report: &Report, color: bool) -> String {
             line("value:", &format!("cannot tell: {spent}"));
             None
         }
-        Run::Not(reason) => {
+        Run::Not(reason) | Run::Missing(reason) => {
             line("value:", &format!("none: {reason}"));
             None
         }
@@ -161,10 +169,13 @@ pub fn text(report: &Report, color: bool) -> String {
         let share = share(total, limit);
         line("as a rule:", &format!("at most {max} x {times} = {total}, {share} of the limit of {limit} for a rule"));
     }
+    let is_rule = report.environment == Environment::Rule;
     line(
-        "valid rule:",
-        &match &checked.could_be_rule {
-            Ok(()) if checked.rule.is_none() => "yes, if limits in the schema keep it cheap enough".to_owned(),
+        if is_rule { "valid rule:" } else { "valid:" },
+        &match &checked.valid {
+            Ok(()) if is_rule && checked.rule.is_none() => {
+                "yes, if limits in the schema keep it cheap enough".to_owned()
+            }
             Ok(()) => "yes".to_owned(),
             Err(reason) => format!("no: {reason}"),
         },
@@ -194,6 +205,9 @@ pub fn to_text_of_json(report: &Report) -> String {
     put("kind", text("CelReport"));
     put("expression", text(&report.expression));
     put("kubernetesVersions", releases([report.release]));
+    if report.environment != Environment::Rule {
+        put("environment", text(report.environment.name()));
+    }
     if let Some(at) = &report.at {
         put("at", text(at));
     }
@@ -214,9 +228,14 @@ pub fn to_text_of_json(report: &Report) -> String {
                 let cost = [("times", times), ("total", total), ("limit", limit)];
                 put("ruleCost", object(cost.map(|(key, n)| (key, number(n)))));
             }
-            put("couldBeRule", Value::Bool(checked.could_be_rule.is_ok()));
-            if let Err(reason) = &checked.could_be_rule {
-                put("notARule", text(&reason.to_string()));
+            let (valid, reason) = if report.environment == Environment::Rule {
+                ("couldBeRule", "notARule")
+            } else {
+                ("valid", "notValid")
+            };
+            put(valid, Value::Bool(checked.valid.is_ok()));
+            if let Err(invalid) = &checked.valid {
+                put(reason, text(&invalid.to_string()));
             }
             match &checked.run {
                 Run::Value(shown, value, _) => {
@@ -229,7 +248,7 @@ pub fn to_text_of_json(report: &Report) -> String {
                 Run::Unfinished(spent) => {
                     put("notRun", text(&spent.to_string()));
                 }
-                Run::Not(reason) => {
+                Run::Not(reason) | Run::Missing(reason) => {
                     put("notRun", text(reason));
                 }
             }

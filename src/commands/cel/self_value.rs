@@ -35,7 +35,8 @@ impl InputError {
         Self { message: message.into(), help: None }
     }
 
-    fn with_help(message: impl Into<String>, help: &str) -> Self {
+    /// Creates an error with a suggestion.
+    pub fn with_help(message: impl Into<String>, help: &str) -> Self {
         Self { message: message.into(), help: Some(help.to_owned()) }
     }
 }
@@ -105,6 +106,14 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
 /// Reads the documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
 fn one_file(path: &str, options: &Options) -> Result<Vec<Value>, InputError> {
     documents(Input::open(&[path.to_owned()], Options { any_document: true, ..options.clone() }))
+}
+
+/// Returns the objects of a file that are not CRDs.
+pub fn objects_of(path: &str) -> Result<Vec<Value>, InputError> {
+    let options = Options::default().collecting();
+    let found = parts(one_file(path, &options)?).1;
+    flags::report_notes(&options);
+    Ok(found)
 }
 
 /// Returns the object with the name, or the only one; `None` if there is none and none is needed.

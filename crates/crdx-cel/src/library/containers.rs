@@ -19,10 +19,7 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
 fn is_in<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Error> {
     match args {
         [item, Value::List(list)] => contains(list, item, fuel).map(Value::Bool),
-        [key, Value::Map(map)] => match map.find(key) {
-            Some(found) => found.map(|_| Value::Bool(true)),
-            None => Ok(Value::Bool(false)),
-        },
+        [key, Value::Map(map)] => map.contains(key).map(Value::Bool),
         _ => Err(Error::no_such_overload()),
     }
 }

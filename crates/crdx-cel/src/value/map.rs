@@ -20,6 +20,9 @@ pub enum Map<'a> {
     Constant(&'a BTreeMap<Key<'a>, Value<'a>>),
     /// A computed map.
     Shared(Arc<BTreeMap<Key<'a>, Value<'a>>>),
+    /// The same, in which every other key is found, too, with an empty map: the attributes and the capacity of a device by
+    /// domain (`newStringInterfaceMapWithDefault` in `k8s.io/dynamic-resource-allocation/cel`).
+    Defaulted(Arc<BTreeMap<Key<'a>, Value<'a>>>),
 }
 
 /// A map key. Maps are iterated in this order (the server's order is random).
@@ -111,7 +114,7 @@ impl<'a> Map<'a> {
             }
             Self::Lazy => 0,
             Self::Constant(entries) => entries.len(),
-            Self::Shared(entries) => entries.len(),
+            Self::Shared(entries) | Self::Defaulted(entries) => entries.len(),
         }
     }
 
@@ -147,7 +150,24 @@ impl<'a> Map<'a> {
             Self::Lazy => None,
             Self::Constant(entries) => find_text(entries, key),
             Self::Shared(entries) => find_text(entries, key),
+            Self::Defaulted(entries) => find_text(entries, key).or_else(|| Some(Ok(Self::default_value()))),
         }
+    }
+
+    fn default_value() -> Value<'a> {
+        Value::Map(Self::Shared(Arc::default()))
+    }
+
+    /// Returns true if the map itself has a key.
+    ///
+    /// # Errors
+    /// Returns the error of the lookup.
+    pub(crate) fn contains(&self, key: &Value<'a>) -> Result<bool, Error> {
+        let found = match self {
+            Self::Defaulted(entries) => Self::Shared(Arc::clone(entries)).find(key),
+            other => other.find(key),
+        };
+        found.transpose().map(|found| found.is_some())
     }
 
     /// Like [`Map::find_str`] for a caller that returns the error of an unknown value, so that `&&` and `||` may absorb it.
@@ -183,6 +203,10 @@ impl<'a> Map<'a> {
             Self::Lazy => return None,
             Self::Constant(entries) => entries,
             Self::Shared(entries) => &**entries,
+            Self::Defaulted(entries) => {
+                let found = Self::Shared(Arc::clone(entries)).find(key);
+                return found.or_else(|| Some(Ok(Self::default_value())));
+            }
         };
         if let Value::String(s) = key {
             return find_text(entries, s);
@@ -226,7 +250,7 @@ impl<'a> Map<'a> {
             }
             Self::Lazy => Vec::new(),
             Self::Constant(entries) => entries.keys().map(Key::to_value).collect(),
-            Self::Shared(entries) => entries.keys().map(Key::to_value).collect(),
+            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().map(Key::to_value).collect(),
         }
     }
 
@@ -235,7 +259,7 @@ impl<'a> Map<'a> {
         match self {
             Self::Untyped(members) => members.keys().next().map(|key| Value::String(Text::Borrowed(key))),
             Self::Constant(entries) => entries.keys().next().map(Key::to_value),
-            Self::Shared(entries) => entries.keys().next().map(Key::to_value),
+            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().next().map(Key::to_value),
             _ => self.keys().into_iter().next(),
         }
     }

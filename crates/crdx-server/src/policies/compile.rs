@@ -113,7 +113,7 @@ pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
 
 /// Compiles an expression that must have one of these types (or any type, if `types` is empty). Also returns the type.
 /// `variables` are the variables declared before it, with their dependencies.
-fn expression(
+pub(super) fn expression(
     source: &str,
     env: &Env,
     (declarations, variables): (Declarations, &[(String, Dependencies)]),

@@ -139,6 +139,13 @@ impl<'a> Activation<'a> {
         })
     }
 
+    /// Runs a program that is not part of the policy. The cost includes that of the variables that it reads.
+    pub fn outcome(&self, program: &'a Program, declarations: Declarations) -> Outcome<'a> {
+        let mut outcome = self.run(program, declarations);
+        outcome.cost = outcome.cost.saturating_add(self.cost.take());
+        outcome
+    }
+
     /// The unknown part of `object` on which the result of an evaluation depends.
     fn unknown(&self, outcome: &Outcome<'a>) -> Option<String> {
         let gaps = self.inputs.gaps?;
@@ -297,7 +304,7 @@ fn failed(error: String, failure_policy: &FailurePolicy) -> Result<bool, NotDeci
 }
 
 /// Converts a Namespace to `namespaceObject`, with the fields that expressions can read (`CreateNamespaceObject`).
-pub(crate) fn namespace_object(namespace: &Value) -> Value {
+pub fn namespace_object(namespace: &Value) -> Value {
     let mut shown = namespace.clone();
     if let Some(members) = shown.as_object_mut() {
         members.remove("apiVersion");

@@ -145,8 +145,20 @@ pub struct Request<'a> {
     pub user: User,
     /// The unknown parts of the object.
     pub gaps: Option<Arc<Gaps>>,
+    /// The objects, with unknown parts of their own, one of which the server has instead of the object; empty if there is no
+    /// such list.
+    pub alternatives: Arc<[Alternative]>,
     /// The steps that are left for its policies.
     pub steps: Steps,
+}
+
+/// An object that the server may have.
+#[derive(Debug)]
+pub struct Alternative {
+    /// The object; `None` if it is that of the request.
+    pub object: Option<Value>,
+    /// Its unknown parts.
+    pub gaps: Gaps,
 }
 
 impl Request<'_> {

@@ -2,7 +2,7 @@
 //! (`admission/plugin/policy/validating/typechecking.go`): it checks validations and message expressions with `object`,
 //! `oldObject` and `params` of the types that the policy matches. The warnings do not affect the evaluation.
 //!
-//! The known types are those of CRDs. On the server, the names of types in messages end in a random number; here the
+//! The known types are those of CRDs and of built-in kinds. On the server, the names of types in messages end in a random number; here the
 //! number is 0, and 1 for params.
 
 mod known;
@@ -11,14 +11,14 @@ mod subject;
 
 pub use known::KnownType;
 pub use matching::{Matched, matched};
-pub use subject::{Subject, params};
+pub use subject::{Subject, Untyped, params};
 
 use super::model::Policy;
 use super::request::Kind;
 use crdx_cel::env::Env;
 use crdx_cel::issues::Issues;
 use crdx_value::release::Release;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `ExpressionWarning`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ impl ExpressionWarning {
 
 /// Returns the warnings of a policy for the types that it matches.
 pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<ExpressionWarning> {
-    let subjects = subjects(policy, &matched(policy, types).kinds, types, release);
+    let kinds = matched(policy, types, release).kinds;
+    let subjects = subjects(policy, &kinds, types, release, Untyped::Hidden);
     let mut warnings = Vec::new();
     for (index, validation) in policy.validations.iter().enumerate() {
         let fields = [("expression", &validation.expression), ("messageExpression", &validation.message_expression)];
@@ -56,14 +57,21 @@ pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Expr
 }
 
 /// Returns the types of these kinds, with the policy's variables, in the order of group, version and kind.
-pub fn subjects(policy: &Policy, kinds: &BTreeSet<Kind>, types: &[KnownType], release: Release) -> Vec<Subject> {
-    let params = params(policy, types);
-    let of_kind = |kind: &Kind| types.iter().find(|known| known.kind == *kind);
+pub fn subjects(
+    policy: &Policy,
+    kinds: &BTreeSet<Kind>,
+    types: &[KnownType],
+    release: Release,
+    untyped: Untyped,
+) -> Vec<Subject> {
+    let params = params(policy, types, release);
+    let all: BTreeMap<Kind, KnownType> =
+        types.iter().cloned().chain(KnownType::built_in(release)).map(|known| (known.kind.clone(), known)).collect();
     kinds
         .iter()
-        .filter_map(of_kind)
+        .filter_map(|kind| all.get(kind))
         .map(|known| {
-            let mut subject = Subject::new(known, params, policy.param_kind.is_some(), release);
+            let mut subject = Subject::new(known, (params.as_ref(), policy.param_kind.is_some()), release, untyped);
             subject.add_variables(policy);
             subject
         })

@@ -12,7 +12,7 @@ use super::knowledge::{Missing, NotEvaluated, Part};
 use super::matching::{Matched, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
-use super::request::{Cluster, Kind, Request};
+use super::request::{Alternative, Cluster, Kind, Request};
 use super::source::PolicyHook;
 use crdx_cel::value::Value as CelValue;
 use crdx_value::Value;
@@ -25,6 +25,7 @@ const MAX_MESSAGE: usize = 5 * 1024;
 const MAX_ANNOTATION: usize = 10 * 1024;
 
 /// The decision of one expression of a policy, or of an error.
+#[derive(PartialEq)]
 struct Decision {
     denied: bool,
     message: String,
@@ -40,7 +41,7 @@ impl Decision {
 }
 
 /// The result of one evaluation of a policy.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Outcome {
     decisions: Vec<Decision>,
     annotations: Vec<Annotation>,
@@ -48,9 +49,23 @@ struct Outcome {
     unevaluated: Vec<(Part, Dependency)>,
 }
 
+#[derive(PartialEq)]
 enum Annotation {
     Publish(String, String),
     Error(String),
+}
+
+impl Outcome {
+    /// Returns true if a part was not evaluated because part of the object is unknown.
+    fn depends_on_object(&self) -> bool {
+        self.unevaluated.iter().any(|(_, dependency)| matches!(dependency, Dependency::Field(_)))
+    }
+}
+
+/// Returns the outcome of all evaluations; `None` if they differ or if there are none.
+fn common(mut outcomes: impl Iterator<Item = Outcome>) -> Option<Outcome> {
+    let first = outcomes.next()?;
+    outcomes.all(|outcome| outcome == first).then_some(first)
 }
 
 /// Evaluates all policies for a request. Findings are collected even if the request is denied.
@@ -217,6 +232,16 @@ impl Dispatch<'_> {
                 steps: &request.steps,
             };
             let outcome = evaluate(hook, &inputs, &condition_value, unknown);
+            let outcome = if converted.is_none() && outcome.depends_on_object() {
+                let of = |alternative: &Alternative| {
+                    let object = alternative.object.as_ref().or(object);
+                    let inputs = Inputs { object, gaps: Some(&alternative.gaps), ..inputs.clone() };
+                    evaluate(hook, &inputs, &condition_value, unknown)
+                };
+                common(request.alternatives.iter().map(of)).unwrap_or(outcome)
+            } else {
+                outcome
+            };
             self.record_outcome(hook, binding, outcome);
         }
         Ok(())

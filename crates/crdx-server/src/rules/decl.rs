@@ -25,6 +25,10 @@ pub const ROOT: &str = "self";
 #[derive(Debug)]
 pub struct Declarations {
     release: Release,
+    /// The format of schemas whose values are integers or strings, besides those that the extension marks.
+    int_or_string: Option<&'static str>,
+    /// True if values without a type in their schema may be of any type.
+    untyped: bool,
     /// Every declared object type, by name.
     pub objects: Objects,
 }
@@ -32,16 +36,38 @@ pub struct Declarations {
 impl Declarations {
     /// Starts without types.
     pub fn new(release: Release) -> Self {
-        Self { release, objects: Objects::default() }
+        Self { release, int_or_string: None, untyped: false, objects: Objects::default() }
+    }
+
+    /// Starts without types, for published schemas: those of built-in kinds have a format instead of the extension
+    /// (`isXIntOrString` in `k8s.io/apiserver/pkg/cel/openapi/extensions.go`).
+    pub fn of_openapi(release: Release) -> Self {
+        Self { int_or_string: Some("int-or-string"), ..Self::new(release) }
+    }
+
+    /// Declares values as they are evaluated: those without a type in their schema, such as quantities, and objects without
+    /// fields, may be of any type.
+    #[must_use]
+    pub fn with_untyped(self) -> Self {
+        Self { untyped: true, ..self }
+    }
+
+    /// Returns true if values of a schema may be of any type.
+    fn is_untyped(&self, schema: &Schema) -> bool {
+        let is_open = schema.properties.is_empty() && schema.additional_properties_schema().is_none();
+        self.untyped && (schema.type_.is_empty() || schema.type_ == "object" && is_open)
     }
 
     /// Declares the type of a schema; `None` if CEL cannot access its values. `resource` is true for the root of a
     /// resource, which always has apiVersion, kind and metadata. `path` is the name of the type.
     pub fn declare(&mut self, schema: &Schema, resource: bool, path: &str) -> Option<Arc<DeclType>> {
-        if schema.x_int_or_string {
+        if schema.x_int_or_string || self.int_or_string == Some(&*schema.format) {
             let bound = schema.max_length.filter(|_| self.release.since(V1_34));
             let longest = bound.map_or(MAX_REQUEST - 2, code_points);
             return Some(scalar(schema, Type::Dyn, longest, 1));
+        }
+        if !resource && self.is_untyped(schema) {
+            return Some(scalar(schema, Type::Dyn, MAX_REQUEST - 2, 1));
         }
         match schema.type_.as_str() {
             "array" => {

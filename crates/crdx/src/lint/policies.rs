@@ -18,11 +18,13 @@ use crdx_cel::{
 };
 use crdx_server::policies::environment::{Declarations, Environments};
 use crdx_server::policies::model::Policy;
-use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, Subject};
+use crdx_server::policies::request::Kind;
+use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, Subject, Untyped};
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use misspelt::misspelt;
+use std::collections::BTreeSet;
 
 /// An estimate of this size results from an unbounded size, because such estimates start at the largest integer.
 const UNBOUNDED: u64 = 1 << 50;
@@ -82,26 +84,25 @@ struct Expression<'v> {
 /// Checks a policy against the given types. Bindings have no expressions.
 pub fn findings(object: &Value, types: &[KnownType], release: Release) -> PolicyFindings {
     let policy = Policy::read(object, release);
-    let matched = type_checking::matched(&policy, types);
-    let by_server = type_checking::subjects(&policy, &matched.kinds, types, release);
-    let by_wildcard = type_checking::subjects(&policy, &matched.by_wildcard, types, release);
+    let matched = type_checking::matched(&policy, types, release);
     let is_validating = object.str_at(&["kind"]) == Some("ValidatingAdmissionPolicy");
-    let mut found = PolicyFindings { notes: notes(&policy, &matched, types), ..PolicyFindings::default() };
+    let of = |kinds: &BTreeSet<Kind>, untyped| type_checking::subjects(&policy, kinds, types, release, untyped);
+    let by_server = if is_validating { of(&matched.kinds, Untyped::Hidden) } else { Vec::new() };
+    let named = of(&matched.kinds, Untyped::Dyn);
+    let by_wildcard = of(&matched.by_wildcard, Untyped::Dyn);
+    let mut found = PolicyFindings { notes: notes(&policy, &matched, types, release), ..PolicyFindings::default() };
     let declarations = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
     let untyped = untyped(&policy, release, declarations);
     for expression in expressions(object) {
         let declarations = Declarations { patch_types: expression.patch_types, ..declarations };
-        let checked = expression.checked && is_validating;
-        let server_env = |subject: &Subject| {
-            if checked { subject.server_env() } else { subject.env(expression.patch_types) }
-        };
         let own_env = |subject: &Subject| subject.env(expression.patch_types);
-        if let Some(warning) = warning(&expression, &by_server, server_env) {
-            let list = if checked { &mut found.warnings } else { &mut found.own_warnings };
-            list.push(warning);
+        if expression.checked && is_validating {
+            found.warnings.extend(warning(&expression, &by_server, Subject::server_env));
+        } else {
+            found.own_warnings.extend(warning(&expression, &named, own_env));
         }
         found.own_warnings.extend(warning(&expression, &by_wildcard, own_env));
-        let subjects: Vec<&Subject> = by_server.iter().chain(&by_wildcard).collect();
+        let subjects: Vec<&Subject> = named.iter().chain(&by_wildcard).collect();
         let cost = estimate(&expression, declarations, &subjects, &untyped);
         found.expressions.push(ExpressionCost { field: expression.field, text: expression.text.to_owned(), cost });
     }
@@ -119,7 +120,7 @@ fn text(warning: &ExpressionWarning) -> String {
 }
 
 /// Returns the reasons why types that the policy matches are not checked.
-fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String> {
+fn notes(policy: &Policy, matched: &Matched, types: &[KnownType], release: Release) -> Vec<String> {
     let mut notes = Vec::new();
     let is_builtin = |resource: &&String| match resource.split('/').collect::<Vec<_>>().as_slice() {
         [group, _, _] => builtin::table::table().has_group(group),
@@ -132,7 +133,8 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
         notes.push(format!("types are not checked for {custom}: no known CRD defines them; give it with --crds"));
     }
     if !built_in.is_empty() {
-        notes.push(format!("types are not checked for {}: they are built into Kubernetes", listed(&built_in)));
+        let built_in = listed(&built_in);
+        notes.push(format!("types are not checked for {built_in}: Kubernetes {release} does not serve it by default"));
     }
     if matched.wildcard && matched.by_wildcard.is_empty() {
         notes.push("types are not checked for rules with *: they match no known CRD".to_owned());
@@ -141,8 +143,7 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType]) -> Vec<String>
         notes.push("types are checked for the first 10 kinds of a rule only, as on the server".to_owned());
     }
     if let Some(kind) = &policy.param_kind
-        && kind.api_version != "v1"
-        && type_checking::params(policy, types).is_none()
+        && type_checking::params(policy, types, release).is_none()
     {
         let of = format!("{} {}", kind.api_version, kind.kind);
         notes.push(format!("the type of params is not checked: no known CRD defines {of}; give it with --crds"));

@@ -212,7 +212,8 @@ pub fn decode(
     if let (Found::Object(old, _), Some(new)) = (&found, &after) {
         sending.admit_update(&mut item, (old, new), earlier);
     }
-    if item.verdict == Verdict::Decodes && item.identity.name.is_empty() {
+    // kubectl sends a request without a name only to create an object, whatever the server would reject in it.
+    if matches!(item.verdict, Verdict::Decodes | Verdict::Rejected) && item.identity.name.is_empty() {
         kubectl_errors::require_name(&mut item, rules.verb, &locator);
         // Objects that are not stored need no name.
         if item.verdict == Verdict::Decodes && !covered && resource.is_none_or(|resource| resource.readable) {

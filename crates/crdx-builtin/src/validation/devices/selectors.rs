@@ -2,20 +2,13 @@
 
 use super::super::field_value::{Errors, FieldValue};
 use super::{MAX_LIST, Stored, fits};
+use crate::device::{MAX_COST, environment, size_at};
 use crdx_cel::cost;
-use crdx_cel::decl::{DeclField, DeclType, Shape};
-use crdx_cel::env::{BaseEnv, Env, Objects};
 use crdx_cel::eval::Program;
-use crdx_cel::syntax::Macro;
 use crdx_cel::types::Type;
 use crdx_value::field::FieldError;
-use crdx_value::release::{Release, V1_36};
-use std::sync::Arc;
 
-const DEVICE: &str = "kubernetes.DRADevice";
 const MAX_EXPRESSION: usize = 10 << 10;
-/// `CELSelectorExpressionMaxCost`
-const MAX_COST: u64 = 1_000_000;
 
 /// `validateSelectorSlice`
 pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>, stored: Stored) {
@@ -61,52 +54,4 @@ fn expression(errors: &mut Errors, expression: &FieldValue<'_, '_>, stored: Stor
     if cost::estimate_with_sizes(&checked, &size_at).max > MAX_COST {
         errors.forbidden(expression, "too complex, exceeds cost limit");
     }
-}
-
-/// The maximum size of the value at a path below `device` (`EstimateSize`).
-fn size_at(path: &[&str]) -> Option<u64> {
-    const PER_DEVICE: u64 = 32;
-    const DOMAIN: u64 = 63;
-    const ID: u64 = 32;
-    const ATTRIBUTE: u64 = 64;
-    const DRIVER: u64 = 63;
-    let ["device", path @ ..] = path else { return None };
-    Some(match path {
-        [] | ["capacity", "@items" | "@values", "@items" | "@values"] => 0,
-        ["driver"] => DRIVER,
-        ["allowMultipleAllocations"] => 1,
-        ["attributes" | "capacity"] | ["attributes" | "capacity", "@items" | "@values"] => PER_DEVICE,
-        ["attributes" | "capacity", "@keys"] => DOMAIN,
-        ["attributes" | "capacity", "@items" | "@values", "@keys"] => ID,
-        // The name of an attribute, or its index.
-        ["attributes", "@items" | "@values", _] => ATTRIBUTE,
-        _ => return None,
-    })
-}
-
-/// The environment with the variable `device`.
-fn environment(release: Release) -> Env {
-    let attributes = Type::map(Type::String, Type::map(Type::String, Type::Any));
-    let quantity = Type::Object("kubernetes.Quantity".into());
-    let capacity = Type::map(Type::String, Type::map(Type::String, quantity));
-    let mut fields = vec![("driver", Type::String), ("attributes", attributes), ("capacity", capacity)];
-    if release.since(V1_36) {
-        fields.push(("allowMultipleAllocations", Type::Bool));
-    }
-    let fields = fields.into_iter().map(|(name, type_)| {
-        let field = DeclField { json_name: name.to_owned(), required: true, type_: Arc::new(scalar(type_)) };
-        (name.to_owned(), field)
-    });
-    let device = Type::Object(DEVICE.into());
-    let declared = DeclType { shape: Shape::Object(fields.collect()), ..scalar(device.clone()) };
-    let mut objects = Objects::new();
-    objects.insert(DEVICE.into(), Arc::new(declared));
-    let mut environment = Env::new(BaseEnv::for_new(release)).with_variable("device", device).with_macro(Macro::Bind);
-    environment.objects = Arc::new(objects);
-    environment
-}
-
-/// The sizes are not set, because only the types are used.
-fn scalar(cel_type: Type) -> DeclType {
-    DeclType::scalar(cel_type, 0, 0)
 }

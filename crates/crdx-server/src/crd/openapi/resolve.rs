@@ -1,49 +1,14 @@
-//! The published schema of a kind with all references resolved (`k8s.io/apiserver/pkg/cel/openapi/resolver`,
-//! `PopulateRefs`).
+//! The published schema of a kind with all references resolved (`k8s.io/apiserver/pkg/cel/openapi/resolver`).
 
 use super::{definitions, model_name};
 use crate::crd::CustomResourceDefinition;
-use crdx_types::openapi::{OpenApiVersion, PREFIX_V3};
+use crdx_types::openapi::{OpenApiVersion, resolve};
+use crdx_value::Value;
 use crdx_value::release::Release;
-use crdx_value::{Map, Value, object};
 
 /// The OpenAPI v3 schema of a version's objects, with every reference replaced by the schema it refers to. A recursive
 /// reference becomes an object without properties.
 pub fn resolved(crd: &CustomResourceDefinition, version: &str, release: Release) -> Value {
     let schemas = definitions(crd, version, OpenApiVersion::V3, release);
-    let name = model_name(&crd.spec.group, version, &crd.spec.names.kind);
-    let mut schema = schemas.get(&name).cloned().unwrap_or_default();
-    populate(&schemas, &mut vec![name], &mut schema);
-    schema
-}
-
-fn populate(schemas: &Map, visited: &mut Vec<String>, schema: &mut Value) {
-    let name = reference(schema).map(str::to_owned);
-    if let Some(name) = &name {
-        if visited.contains(name) {
-            *schema = object([("type", "object")]);
-            return;
-        }
-        let Some(found) = schemas.get(name) else { return };
-        *schema = found.clone();
-        visited.push(name.clone());
-    }
-    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
-    properties.into_iter().flat_map(Map::values_mut).for_each(|property| populate(schemas, visited, property));
-    for key in ["additionalProperties", "items"] {
-        if let Some(inner) = schema.get_mut(key).filter(|inner| inner.as_object().is_some()) {
-            populate(schemas, visited, inner);
-        }
-    }
-    if name.is_some() {
-        visited.pop();
-    }
-}
-
-/// The name of the type that a schema refers to, directly or in `allOf`, where references with a description are.
-fn reference(schema: &Value) -> Option<&str> {
-    if let Some(reference) = schema.str_at(&["$ref"]) {
-        return reference.strip_prefix(PREFIX_V3);
-    }
-    schema.get("allOf").and_then(Value::as_array)?.iter().find_map(reference)
+    resolve(&schemas, &model_name(&crd.spec.group, version, &crd.spec.names.kind))
 }

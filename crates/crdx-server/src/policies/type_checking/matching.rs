@@ -3,6 +3,7 @@
 use super::known::KnownType;
 use crate::policies::model::{Policy, Rule};
 use crate::policies::request::Kind;
+use crdx_value::release::Release;
 use std::collections::BTreeSet;
 
 /// The maximum number of types of one rule.
@@ -23,28 +24,32 @@ pub struct Matched {
     pub truncated: bool,
 }
 
-/// Returns the types that the rules of a policy name. Rules with `*` in their groups or versions are skipped, as are
-/// resources with `*` and subresources.
-pub fn matched(policy: &Policy, types: &[KnownType]) -> Matched {
+/// Returns the types that the rules of a policy name: built-in kinds of a release and `types`. Rules with `*` in their
+/// groups or versions are skipped, as are resources with `*` and subresources.
+pub fn matched(policy: &Policy, types: &[KnownType], release: Release) -> Matched {
+    let all: Vec<KnownType> = KnownType::built_in(release).chain(types.iter().cloned()).collect();
     let mut found = Matched::default();
     for rule in policy.match_constraints.iter().flat_map(|constraints| &constraints.rules) {
-        if !add(rule, types, &mut found) {
+        if !add(rule, &all, &mut found) {
             found.truncated = true;
             break;
         }
     }
     let rules = || policy.match_constraints.iter().flat_map(|constraints| &constraints.rules);
     let others =
-        types.iter().filter(|known| !found.kinds.contains(&known.kind) && rules().any(|rule| matches(rule, known)));
+        all.iter().filter(|known| !found.kinds.contains(&known.kind) && rules().any(|rule| matches(rule, known)));
     found.by_wildcard = others.map(|known| known.kind.clone()).collect();
     found
 }
 
-/// Returns true if a rule matches objects of a type, with or without a `*`.
+/// Returns true if a rule matches objects of a type, with or without a `*`. A rule with `*` for resources matches all
+/// built-in kinds, but its expressions are probably about some of them only.
 fn matches(rule: &Rule, known: &KnownType) -> bool {
     let includes = |texts: &[String], text: &String| texts.iter().any(|own| own == "*" || own == text);
-    let of_object =
-        |resource: &String| matches!(resource.as_str(), "*" | "*/*") || known.resources.first() == Some(resource);
+    let of_object = |resource: &String| match resource.as_str() {
+        "*" | "*/*" => !known.is_built_in(),
+        name => known.resources.first().is_some_and(|plural| plural == name),
+    };
     includes(&rule.api_groups, &known.kind.group)
         && includes(&rule.api_versions, &known.kind.version)
         && rule.resources.iter().any(of_object)

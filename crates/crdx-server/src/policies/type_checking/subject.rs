@@ -13,6 +13,15 @@ use crdx_cel::{
 use crdx_value::release::Release;
 use std::sync::Arc;
 
+/// The types of values without a type in the published schema, such as quantities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untyped {
+    /// The server does not find fields of such a type, although they can be evaluated.
+    Hidden,
+    /// Any type.
+    Dyn,
+}
+
 /// A type with the declarations of its objects.
 #[derive(Clone, Debug)]
 pub struct Subject {
@@ -29,19 +38,27 @@ pub struct Subject {
 }
 
 /// Returns the type of the policy's params, if it is known.
-pub fn params<'t>(policy: &Policy, types: &'t [KnownType]) -> Option<&'t KnownType> {
+pub fn params(policy: &Policy, types: &[KnownType], release: Release) -> Option<KnownType> {
     let wanted = policy.param_kind.as_ref()?;
-    types.iter().find(|known| known.kind.api_version() == wanted.api_version && known.kind.kind == wanted.kind)
+    let is_wanted = |kind: &Kind| kind.api_version() == wanted.api_version && kind.kind == wanted.kind;
+    KnownType::built_in(release).chain(types.iter().cloned()).find(|known| is_wanted(&known.kind))
 }
 
 impl Subject {
     /// Creates a subject from a type and the policy's params. If the type of params is unknown, it may be any type. The
-    /// server before 1.36 does not declare `params` in that case, but it knows more types.
-    pub fn new(known: &KnownType, params: Option<&KnownType>, has_params: bool, release: Release) -> Self {
-        let mut types = Types::new(release);
+    /// server before 1.36 does not declare `params` in that case, but it knows the CRDs of its cluster.
+    pub fn new(
+        known: &KnownType,
+        (params, has_params): (Option<&KnownType>, bool),
+        release: Release,
+        untyped: Untyped,
+    ) -> Self {
+        let types = Types::of_openapi(release);
+        let mut types = if untyped == Untyped::Dyn { types.with_untyped() } else { types };
         // The type of params may have the same kind, so it needs another name.
-        let mut declare =
-            |known: &KnownType, number: u8| types.declare(&known.schema, true, &format!("{}{number}", known.kind.kind));
+        let mut declare = |known: &KnownType, number: u8| {
+            types.declare(&*known.schema(release)?, true, &format!("{}{number}", known.kind.kind))
+        };
         let object = declare(known, 0);
         let params = params.and_then(|known| declare(known, 1));
         Self {

@@ -105,12 +105,13 @@ fn wildcards_and_unknown_resources_are_not_checked() {
         "{apiGroups: [shop.example.com], apiVersions: ['*'], resources: [orders]}",
         "{apiGroups: [shop.example.com], apiVersions: [v1], resources: ['*', orders/status]}",
         "{apiGroups: [shop.example.com], apiVersions: [v3], resources: [orders]}",
-        "{apiGroups: [apps], apiVersions: [v1], resources: [deployments]}",
+        "{apiGroups: [apps], apiVersions: [v1beta9], resources: [deployments]}",
+        "{apiGroups: [apps], apiVersions: ['*'], resources: [deployments]}",
     ] {
         assert_eq!(warnings(rule, &["object.bogus"]), [""; 0], "{rule}");
     }
-    let matched = matched(&policy("{apiGroups: [apps], apiVersions: [v1], resources: [deployments]}", ""), &orders());
-    assert_eq!(matched.unknown, ["apps/v1/deployments"]);
+    let rule = "{apiGroups: [apps], apiVersions: [v1beta9], resources: [deployments]}";
+    assert_eq!(matched(&policy(rule, ""), &orders(), Release::NEWEST).unknown, ["apps/v1beta9/deployments"]);
     assert_eq!(warnings("{apiGroups: [''], apiVersions: [v1], resources: [Order]}", &["object.bogus"]).len(), 1);
 }
 
@@ -141,7 +142,63 @@ fn at_most_ten_types_of_a_rule_are_checked() {
         })
         .collect();
     let rule = format!("{{apiGroups: [shop.example.com], apiVersions: [v1], resources: [{}]}}", names.join(", "));
-    let matched = matched(&policy(&rule, ""), &all);
+    let matched = matched(&policy(&rule, ""), &all, Release::NEWEST);
     assert!(matched.truncated);
     assert_eq!(matched.kinds.iter().map(|kind| kind.kind.as_str()).collect::<Vec<_>>(), names[..10]);
+}
+
+const DEPLOYMENTS: &str = "{apiGroups: [apps], apiVersions: [v1], resources: [deployments]}";
+
+#[test]
+fn built_in_kinds_have_the_types_of_the_release() {
+    assert_eq!(
+        warnings(DEPLOYMENTS, &["object.spec.replicas > 1", "object.spec.replica > 1"]),
+        ["spec.validations[1].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replica'\n \
+          | object.spec.replica > 1\n | ...........^\n"]
+    );
+    let since_35 = |release| {
+        let rule = "{apiGroups: [''], apiVersions: [v1], resources: [pods]}";
+        let policy = policy(rule, "validations: [{expression: has(object.spec.workloadRef)}]");
+        check(&policy, &[], Release::new(release).unwrap()).len()
+    };
+    assert_eq!((since_35(34), since_35(35)), (1, 0));
+}
+
+#[test]
+fn quantities_have_no_type_in_published_schemas() {
+    let pods = "{apiGroups: [''], apiVersions: [v1], resources: [pods]}";
+    let fine = [
+        "object.spec.containers.all(c, c.ports.all(p, p.containerPort > 1) && c.image != '')",
+        "object.spec.containers[0].livenessProbe.httpGet.port == 'web' || object.spec.containers[0].livenessProbe.httpGet.port == 1",
+        "object.metadata.creationTimestamp < timestamp('2026-01-01T00:00:00Z')",
+    ];
+    assert_eq!(warnings(pods, &fine), [""; 0]);
+    let found = warnings(pods, &["object.spec.containers.all(c, has(c.resources.limits))"]);
+    assert!(found.len() == 1 && found[0].contains("undefined field 'limits'"), "{found:?}");
+}
+
+#[test]
+fn a_rule_of_the_core_group_matches_all_groups() {
+    let policy = policy("{apiGroups: [''], apiVersions: [v1], resources: [events, bindings]}", "");
+    let matched = matched(&policy, &[], Release::NEWEST);
+    let kinds: Vec<String> = matched.kinds.iter().map(Kind::text).collect();
+    assert_eq!(kinds, ["/v1, Kind=Binding", "/v1, Kind=Event", "events.k8s.io/v1, Kind=Event"]);
+}
+
+#[test]
+fn params_of_a_built_in_kind_have_its_type() {
+    let with_param = |expression: &str| {
+        let rest =
+            format!("paramKind: {{apiVersion: v1, kind: ConfigMap}}, validations: [{{expression: \"{expression}\"}}]");
+        check(&policy(DEPLOYMENTS, &rest), &[], Release::NEWEST).len()
+    };
+    assert_eq!((with_param("params.data['a'] == 'b'"), with_param("params.datum['a'] == 'b'")), (0, 1));
+}
+
+#[test]
+fn rules_with_a_wildcard_name_built_in_kinds_by_their_resources() {
+    let wildcard = |rule: &str| matched(&policy(rule, ""), &orders(), Release::NEWEST).by_wildcard.len();
+    assert_eq!(wildcard("{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers]}"), 2);
+    assert_eq!(wildcard("{apiGroups: [apps], apiVersions: ['*'], resources: ['*']}"), 0);
+    assert_eq!(wildcard("{apiGroups: [shop.example.com], apiVersions: ['*'], resources: ['*']}"), 2);
 }

@@ -6,7 +6,7 @@ use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
 use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
-use crate::policies::request::{self, Kind, Request, User};
+use crate::policies::request::{self, Alternative, Kind, Request, User};
 use crate::policies::source::{PolicyHook, Source};
 use crate::policies::validating;
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
@@ -183,7 +183,10 @@ impl Plugin for ValidatingAdmissionPolicy {
         if hooks.is_empty() {
             return Ok(());
         }
-        let request = request_of(attributes, object, &self.0.inputs);
+        let mut request = request_of(attributes, object, &self.0.inputs);
+        if let Some(object) = object.filter(|_| request.gaps.is_some()) {
+            request.alternatives = alternatives(attributes, object, &self.0.inputs);
+        }
         let view = self.0.view(cluster);
         let findings = report.policies.get_or_insert_default();
         let result = validating::validate(&hooks, &request, object, &view, findings);
@@ -198,11 +201,9 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>
     let knowledge = &inputs.knowledge;
     let depends_on_cluster =
         !knowledge.is_complete() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
-    let gaps = object.filter(|_| depends_on_cluster).and_then(|object| {
-        let limit_ranges = knowledge.are_limit_ranges_known(attributes.namespace);
-        let known = Known { user: !knowledge.unknown.user, limit_ranges };
-        cluster_fields::unknown(kind.group, kind.kind, object, known)
-    });
+    let gaps = object
+        .filter(|_| depends_on_cluster)
+        .and_then(|object| cluster_fields::unknown(kind.group, kind.kind, object, known(attributes, inputs)));
     Request {
         operation: match attributes.operation {
             Operation::Create => request::Operation::Create,
@@ -228,8 +229,23 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>
             extra: user.extra.clone(),
         },
         gaps: gaps.map(Arc::new),
+        alternatives: Arc::default(),
         steps: Steps::of_request(),
     }
+}
+
+/// The parts of the cluster's state that are known and that decide which parts of an object are.
+fn known(attributes: &Attributes<'_>, inputs: &Inputs) -> Known {
+    let knowledge = &inputs.knowledge;
+    let limit_ranges = knowledge.are_limit_ranges_known(attributes.namespace);
+    Known { user: !knowledge.unknown.user, limit_ranges }
+}
+
+/// The objects that the plugins of a cluster may make of an object.
+fn alternatives(attributes: &Attributes<'_>, object: &Value, inputs: &Inputs) -> Arc<[Alternative]> {
+    let Attributes { kind, .. } = *attributes;
+    let all = cluster_fields::alternatives(kind.group, kind.kind, object, known(attributes, inputs));
+    all.into_iter().map(|one| Alternative { object: one.object, gaps: one.gaps }).collect()
 }
 
 /// Converts an error of a policy or webhook into a refusal.

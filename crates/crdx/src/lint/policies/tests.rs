@@ -53,11 +53,32 @@ fn costs_follow_the_sizes_of_the_schema() {
 
 #[test]
 fn types_that_are_not_at_hand_are_named() {
-    let text = "{spec: {matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], resources: [deployments]}]}, \
-                validations: [{expression: object.bogus}]}}";
-    let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST);
-    assert_eq!(found.warnings, []);
-    assert_eq!(found.notes, ["types are not checked for apps/v1/deployments: they are built into Kubernetes"]);
+    let notes = |rule: &str| {
+        let text = format!(
+            "{{spec: {{matchConstraints: {{resourceRules: [{rule}]}}, validations: [{{expression: object.bogus}}]}}}}"
+        );
+        let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &types(), Release::NEWEST);
+        assert_eq!(found.warnings, []);
+        found.notes
+    };
+    assert_eq!(
+        notes("{apiGroups: [apps], apiVersions: [v1beta1], resources: [deployments]}"),
+        ["types are not checked for apps/v1beta1/deployments: Kubernetes 1.37 does not serve it by default"]
+    );
+    assert_eq!(
+        notes("{apiGroups: [other.example.com], apiVersions: [v1], resources: [jets]}"),
+        ["types are not checked for other.example.com/v1/jets: no known CRD defines them; give it with --crds"]
+    );
+}
+
+#[test]
+fn the_types_of_built_in_kinds_are_known() {
+    let text = "{kind: ValidatingAdmissionPolicy, spec: {matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], \
+                resources: [deployments]}]}, validations: [{expression: object.spec.template.spec.hostNetwrok}]}}";
+    let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &[], Release::NEWEST);
+    assert_eq!(found.notes, [""; 0]);
+    assert_eq!(found.warnings.len(), 1);
+    assert_eq!(found.warnings[0].help.as_deref(), Some("did you mean `hostNetwork`?"));
 }
 
 #[test]
@@ -104,4 +125,14 @@ fn bindings_refer_to_policies_and_params_of_the_input() {
         check("policyName: plain, paramRef: {name: a}"),
         one("ParamRef", "paramRef is ignored: ValidatingAdmissionPolicy \"plain\" has no paramKind")
     );
+}
+
+#[test]
+fn quantities_are_unknown_to_the_server_only() {
+    let text = "{kind: ValidatingAdmissionPolicy, spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], \
+                resources: [pods]}]}, variables: [{name: a, expression: 'object.spec.containers.all(c, has(c.resources.limits))'}], \
+                validations: [{expression: 'object.spec.containers.all(c, has(c.resources.limits))'}]}}";
+    let found = findings(&text::yaml::read(text.as_bytes()).unwrap(), &[], Release::NEWEST);
+    assert_eq!((found.warnings.len(), found.own_warnings.len()), (1, 0));
+    assert!(found.warnings[0].text.contains("undefined field 'limits'"), "{:?}", found.warnings);
 }
