@@ -153,7 +153,9 @@ fn configure(
     let parsed = definition.try_get_matches_from(words);
     match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed))) {
         Ok((mut args, parsed)) => {
-            configured::complete(&mut args, &settings, &parsed);
+            if let Err(error) = configured::complete(&mut args, &settings, &parsed) {
+                return failed(&error.to_string());
+            }
             configured::name_file(&mut args, &settings);
             Ok((args, settings))
         }

@@ -1,11 +1,13 @@
 //! The settings of a project: the file `.crdx.yaml` and the variables `CRDX_…`. They are read once, at the edge, and become
 //! the defaults of the flags. Reading them runs no program and opens no connection.
 
+mod confined;
 mod key;
 mod lookup;
 mod read;
 mod variables;
 
+pub use confined::check_paths;
 pub use key::Key;
 pub use lookup::{FILE_NAME, Lookup};
 pub use variables::{is_unknown, of_variables};
@@ -23,6 +25,8 @@ pub struct Settings {
     pub file: Option<String>,
     /// The directory of the file, for patterns that are relative to it.
     pub directory: Option<PathBuf>,
+    /// The directory that has all files that the file may name; `None` if it may name any.
+    pub root: Option<PathBuf>,
     /// The values.
     pub settings: BTreeMap<Key, Setting>,
 }

@@ -1,10 +1,11 @@
 //! Opens, creates and replaces files without following planted links and without waiting for pipes.
 //!
-//! [`open`] opens what a path names, [`replace`] rewrites a file of the user, [`cache`] has files that can be downloaded again,
+//! [`open`] opens what a path names, [`input_size`] counts what was read, [`replace`] rewrites a file of the user, [`cache`] has files that can be downloaded again,
 //! [`project`] finds the directory of a project.
 
 pub mod cache;
 pub mod digest;
+pub mod input_size;
 pub mod open;
 pub mod project;
 pub mod replace;

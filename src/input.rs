@@ -27,6 +27,7 @@ pub mod temp_store;
 mod warnings;
 pub mod watch;
 
+use crate::files::input_size::Counted;
 pub use content::NoObject;
 use crdx::documents::lists::{self, ListError};
 use crdx::documents::{ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake};
@@ -180,6 +181,7 @@ impl Input {
     fn start(&mut self, source: &Source, named: bool) {
         match source.open(self.options.only_regular_files || !named) {
             Ok(reader) => {
+                let reader: Reader = Box::new(Counted(reader));
                 let reader = match &self.options.read {
                     Some(read) => read.count(reader),
                     None => reader,
@@ -196,7 +198,7 @@ impl Input {
         let Some(renderer) = &self.options.render else { return };
         match renderer.render(target) {
             Ok(reader) => {
-                let current = self.current(target.name(), reader, true);
+                let current = self.current(target.name(), Box::new(Counted(reader)), true);
                 self.current = Some(Current { lenient: false, is_rendered: Some(named), ..current });
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! Formats results as text. Functions here take plain data and return text; they make no decisions and open no files.
 
+pub mod bounded;
 pub mod bounded_table;
 mod columns;
 pub mod cost;

@@ -5,6 +5,7 @@
 //! [`MAX_BODY`]. Only a page of many large objects can be longer; it is requested again in smaller pages.
 
 use super::Error;
+use crate::files::input_size;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -56,6 +57,7 @@ impl HeldBody {
     /// Adds bytes of the answer to a request for `path`.
     pub fn add(&mut self, bytes: &[u8], path: &str) -> Result<(), Error> {
         self.bytes.extend_from_slice(bytes);
+        input_size::add(bytes.len());
         let all = self.all.0.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
         if self.bytes.len() > MAX_BODY {
             return Err(too_long(path, &format!("is longer than {} MiB", MAX_BODY >> 20)));

@@ -35,7 +35,7 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
-    let out = terminal::Stream::stdout(color, Content::text_if(args.output.is_none()));
+    let out = terminal::Stream::stdout(color, Content::json_if(args.output.is_some()));
     let mut write = out.write;
     let report = match report(args) {
         Ok(report) => report,

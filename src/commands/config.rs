@@ -38,7 +38,7 @@ pub fn run(args: &Args, is_json: bool) -> io::Result<Exit> {
         complain_all(&format!("{text}\n"));
         return Ok(Exit::CannotTell);
     }
-    let mut out = Stream::stdout(args.color, Content::text_if(!is_json));
+    let mut out = Stream::stdout(args.color, Content::json_if(is_json));
     let text = if is_json { report(&settings) } else { table(&settings, &out) };
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;

@@ -3,7 +3,8 @@
 
 use crate::commands::command_line::{Args, Command};
 use crate::commands::definitions::is_path;
-use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, of_variables};
+use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
+use crate::input::Options;
 use crate::input::remote::url::is_url;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -159,14 +160,18 @@ pub fn name_file(args: &mut Args, settings: &Settings) {
 
 /// Completes the arguments with what is not a flag: the directory to which patterns are relative, and the restrictions that
 /// results must show.
-pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
-    let Some(reading) = args.command.reading_mut() else { return };
+///
+/// # Errors
+/// The file names a path that it may not name.
+pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Result<(), ConfigurationError> {
     let is_default = |key: Key| {
         let matches = parsed.subcommand().map(|(_, matches)| matches);
         let has_it = |matches: &&ArgMatches| matches.ids().any(|id| id.as_str() == key.argument());
         matches.filter(has_it).and_then(|matches| matches.value_source(key.argument()))
             == Some(ValueSource::DefaultValue)
     };
+    let paths = Key::ALL.into_iter().filter(|key| key.is_paths() && is_default(*key));
+    let Some(reading) = args.command.reading_mut() else { return check_paths(settings, paths, &Options::default()) };
     let is_of_file = |key: Key| {
         let origin = settings.settings.get(&key).map(|setting| &setting.origin);
         matches!(origin, Some(Origin::File(_)))
@@ -175,6 +180,7 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) {
         reading.ignore_directory.clone_from(&settings.directory);
     }
     reading.restrictions = settings.restrictions(is_default);
+    check_paths(settings, paths, &reading.options())
 }
 
 fn is_given(given: &ArgMatches, id: &str) -> bool {

@@ -6,13 +6,14 @@ mod report;
 
 use super::definitions::{Definition, Given, is_path};
 use crate::commands::exit::Exit;
-use crate::commands::flags::JsonOrYaml;
+use crate::commands::flags::{Color, JsonOrYaml};
+use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
 
 use crate::output::printable::complain;
 use args::Example;
 use crdx::examples::{self, Checker, ExampleFields, Rejection};
 use crdx_server::schema::Schema;
-use crdx_text::json::write::kubectl;
+use crdx_text::json::write::kubectl_within;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
@@ -23,7 +24,8 @@ use std::io::{self, BufWriter, Write};
 /// # Errors
 /// Returns an error if output cannot be written.
 pub fn run(args: &args::Example) -> io::Result<Exit> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let content = if args.output == JsonOrYaml::Json { Content::Json } else { Content::Data };
+    let mut out = BufWriter::new(Stream::stdout(Color::Never, content).write);
     let mut exit = Exit::Accepted;
     let mut objects = Vec::new();
     let Example { words, crds, kubernetes, cluster, .. } = args;
@@ -35,7 +37,8 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
             JsonOrYaml::Json => objects.push(object),
             JsonOrYaml::Yaml => {
                 let separator = if objects.is_empty() { "" } else { "---\n" };
-                write!(out, "{separator}{}", report::yaml(&object, schema.filter(|_| !args.minimal)))?;
+                let text = report::yaml(&object, schema.filter(|_| !args.minimal), output_limit());
+                write!(out, "{separator}{}", text.map_err(OutputLimitError::from)?)?;
                 objects.push(Value::Null);
             }
         }
@@ -62,7 +65,8 @@ pub fn run(args: &args::Example) -> io::Result<Exit> {
         print(object, Some(&*checker.schema))?;
     }
     if args.output == JsonOrYaml::Json && !objects.is_empty() {
-        writeln!(out, "{}", kubectl(&one_or_list(objects)).trim_end())?;
+        let text = kubectl_within(&one_or_list(objects), output_limit()).map_err(OutputLimitError::from)?;
+        out.write_all(text.as_bytes())?;
     }
     out.flush()?;
     Ok(exit)

@@ -21,7 +21,6 @@ impl ExternalDiff {
     /// Returns the program in the environment variable, if it is set.
     pub fn from_environment() -> io::Result<Option<Self>> {
         let Some(text) = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()) else { return Ok(None) };
-        let directory = |name: &str| Builder::new().prefix(name).tempdir();
         Ok(Some(Self { words: words(&text), live: directory("LIVE-")?, merged: directory("MERGED-")? }))
     }
 
@@ -46,6 +45,14 @@ impl ExternalDiff {
     }
 }
 
+/// Creates a directory that only this user can read: it has objects of the cluster.
+fn directory(prefix: &str) -> io::Result<TempDir> {
+    let mut builder = Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.prefix(prefix).tempdir()
+}
+
 /// Returns the program and its arguments. kubectl passes only arguments of letters, digits, `-` and `=`.
 fn words(text: &str) -> Vec<String> {
     let plain =
@@ -65,6 +72,15 @@ pub fn file_name(identity: &Identity) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn other_users_cannot_read_the_objects() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = directory("LIVE-").unwrap();
+        let mode = fs::metadata(directory.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 
     #[test]
     fn arguments_are_filtered_as_kubectl_does() {

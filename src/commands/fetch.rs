@@ -39,7 +39,7 @@ struct Outcome {
 /// # Errors
 /// Returns an error if output cannot be written.
 pub fn run(args: &args::Fetch, color: super::flags::Color) -> io::Result<Exit> {
-    let mut out = Stream::stdout(color, Content::text_if(args.output.is_none()));
+    let mut out = Stream::stdout(color, Content::json_if(args.output.is_some()));
     let outcome = if args.cluster.offline {
         let problem = Problem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");
         Outcome { text: String::new(), report: Vec::new(), problems: vec![problem] }

@@ -4,6 +4,8 @@ pub mod args;
 
 use super::definitions::{Definition, Given};
 use crate::commands::exit::Exit;
+use crate::commands::flags::Color;
+use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
 use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_text::json;
@@ -23,11 +25,10 @@ pub fn run(args: &args::Openapi) -> io::Result<Exit> {
     }
     match document(args, &definitions) {
         Ok(document) => {
-            let mut text = json::write::kubectl(&document);
-            if !text.ends_with('\n') {
-                text.push('\n');
-            }
-            io::stdout().write_all(text.as_bytes())?;
+            let text = json::write::kubectl_within(&document, output_limit()).map_err(OutputLimitError::from)?;
+            let mut out = Stream::stdout(Color::Never, Content::Json).write;
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
             Ok(exit)
         }
         Err(message) => {

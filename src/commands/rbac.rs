@@ -9,9 +9,11 @@ use crate::input::Options;
 use crate::input::required::{Required, Sources};
 use crate::output::printable::complain;
 use crdx::documents::Entry;
+use crdx::simulation::identity::FieldLocator as _;
 use crdx::simulation::object::Object;
 use crdx_server::policies::{self, rbac};
 use crdx_text::{json, yaml};
+use crdx_value::names::{dns1035_label, dns1123_subdomain};
 use crdx_value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -21,9 +23,7 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
     let mut wanted = BTreeMap::<String, BTreeSet<String>>::new();
     let mut exit = Exit::Accepted;
     for word in &args.resources {
-        let Some((plural, group)) =
-            word.split_once('.').filter(|(plural, group)| !plural.is_empty() && !group.is_empty())
-        else {
+        let Some((plural, group)) = word.split_once('.').filter(|(plural, group)| is_resource(plural, group)) else {
             complain!("error: {word:?} is not PLURAL.GROUP\nhelp: kubectl api-resources lists names and groups");
             return Ok(Exit::CannotTell);
         };
@@ -36,8 +36,16 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
                 let object = Object { document, warnings: Vec::new() };
                 let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default().to_owned();
                 let (group, plural) = (text(&["spec", "group"]), text(&["spec", "names", "plural"]));
-                if object.is_definition() && !group.is_empty() && !plural.is_empty() {
-                    wanted.entry(group).or_default().insert(plural);
+                if object.is_definition() {
+                    if is_resource(&plural, &group) {
+                        wanted.entry(group).or_default().insert(plural);
+                    } else {
+                        let location = object.finder().start();
+                        complain!(
+                            "error: {location}: a CRD with the plural {plural:?} and the group {group:?} cannot exist, so that the role leaves it out\nhelp: correct the names; kubectl crdx lint shows the server's errors"
+                        );
+                        exit = Exit::CannotTell;
+                    }
                 }
             }
             Entry::Problem(note) => {
@@ -60,6 +68,11 @@ pub fn run(args: &args::Rbac) -> io::Result<Exit> {
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(exit)
+}
+
+/// Returns true if the server accepts the names. In a role, `*` would be all resources or groups.
+fn is_resource(plural: &str, group: &str) -> bool {
+    dns1035_label(plural.as_bytes()).is_empty() && dns1123_subdomain(group.as_bytes()).is_empty()
 }
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {
@@ -117,6 +130,21 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_is_a_wildcard() {
+        assert!(is_resource("kites", "toys.example.com") && is_resource("deployments", "apps"));
+        for (plural, group) in [
+            ("*", "*"),
+            ("*", "toys.example.com"),
+            ("secrets", ""),
+            ("secrets", "*"),
+            ("kites/status", "a.b"),
+            ("", "a.b"),
+        ] {
+            assert!(!is_resource(plural, group), "{plural} {group}");
+        }
+    }
 
     #[test]
     fn a_role_only_reads() {

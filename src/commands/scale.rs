@@ -37,7 +37,7 @@ use targets::Target;
 /// Runs the command.
 pub fn run(args: &args::Scale, color: flags::Color) -> io::Result<Exit> {
     let is_text = matches!(args.output, None | Some(flags::TableOrJson::Table));
-    let mut out = terminal::Stream::stdout(color, Content::text_if(is_text));
+    let mut out = terminal::Stream::stdout(color, Content::json_if(!is_text));
     let mut failures = Vec::new();
     let done = scale(args, &mut failures);
     let (release, changes) = done.unwrap_or_else(|failure| {

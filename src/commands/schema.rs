@@ -6,10 +6,11 @@ mod json_schema;
 use super::definitions::Given;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
 use crate::files::replace::replace;
 use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition};
-use crdx_text::json::write::kubectl;
+use crdx_text::json::write::kubectl_within;
 use crdx_value::Value;
 use crdx_value::sort::sort_by_key;
 use json_schema::{Strictness, json_schema};
@@ -30,14 +31,15 @@ pub fn run(args: &args::Schema) -> io::Result<Exit> {
         complain!("error: {message}");
         exit = Exit::CannotTell;
     };
-    let mut schemas = Vec::new();
+    let mut schemas: Vec<SchemaFile> = Vec::new();
     for definition in definitions {
-        match schemas_of(&definition.value, args) {
+        let length = schemas.iter().map(|schema| schema.text.len()).sum();
+        match schemas_of(&definition.value, args, output_limit().saturating_sub(length)) {
             Ok(more) => schemas.extend(more),
             Err(message) => failed(&format!("{}: {message}", definition.location)),
         }
     }
-    let mut out = io::stdout().lock();
+    let mut out = Stream::stdout(flags::Color::Never, Content::json_if(args.output_dir.is_none())).write;
     match (&args.output_dir, schemas.as_slice()) {
         (Some(directory), schemas) => {
             for SchemaFile { name, text } in schemas {
@@ -52,6 +54,7 @@ pub fn run(args: &args::Schema) -> io::Result<Exit> {
         (None, []) => {}
         (None, _) => failed("there is more than one CRD; write their schemas with --output-dir"),
     }
+    out.flush()?;
     Ok(exit)
 }
 
@@ -72,9 +75,12 @@ enum SchemaError {
     NotServed { crd: String, wanted: String, served: String },
     #[error("{0} serves no version")]
     NothingServed(String),
+    #[error(transparent)]
+    TooLong(OutputLimitError),
 }
 
-fn schemas_of(definition: &Value, args: &args::Schema) -> Result<Vec<SchemaFile>, SchemaError> {
+/// Returns the schemas of a CRD, which have together at most `limit` bytes.
+fn schemas_of(definition: &Value, args: &args::Schema, limit: usize) -> Result<Vec<SchemaFile>, SchemaError> {
     let crd = crd::decode(definition)?.crd;
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let mut versions = versions(args, &crd)?;
@@ -82,15 +88,23 @@ fn schemas_of(definition: &Value, args: &args::Schema) -> Result<Vec<SchemaFile>
         versions.truncate(1);
     }
     let kind = crd.spec.names.kind.to_lowercase();
-    let name_part = |text: &str| !text.is_empty() && !text.starts_with('.') && !text.contains(['/', '\\']);
     if !name_part(&crd.spec.group) || !name_part(&kind) || !versions.iter().all(|version| name_part(version)) {
         return Err(SchemaError::NoFileName);
     }
-    let file = |version: &String| SchemaFile {
-        name: format!("{}/{kind}_{version}.json", crd.spec.group),
-        text: kubectl(&json_schema(&crd, version, strictness)).trim_end().to_owned() + "\n",
+    let mut left = limit;
+    let file = |version: &String| {
+        let schema = json_schema(&crd, version, strictness);
+        let text = kubectl_within(&schema, left).map_err(|_| SchemaError::TooLong(OutputLimitError(output_limit())))?;
+        left = left.saturating_sub(text.len());
+        Ok(SchemaFile { name: format!("{}/{kind}_{version}.json", crd.spec.group), text })
     };
-    Ok(versions.iter().map(file).collect())
+    versions.iter().map(file).collect()
+}
+
+/// Returns true if the group, the kind or the version of a CRD that the server accepts may be this text.
+fn name_part(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    !text.is_empty() && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
 /// Returns the served versions with the storage version first, or the requested version.

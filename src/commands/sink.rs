@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::terminal::{Content, Stream, Writer};
 use crate::input::buffered_text::BufferedText;
 use crate::input::{Options, ReadBytes, files};
+use crate::output::bounded::{self, Bounded};
 use crate::output::report::case::Case;
 use crate::output::report::{json, pipeline};
 use crate::output::{Columns, html};
@@ -110,6 +111,9 @@ pub struct Output {
     progress: Progress,
     rows: BufferedText,
     details: BufferedText,
+    details_bound: Bounded,
+    shown_bound: Bounded,
+    messages_bound: Bounded,
 }
 
 impl Output {
@@ -118,8 +122,32 @@ impl Output {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Writes to standard error.
+    /// Writes text for people to standard output, which is bounded. Call [`end_of_text`](Self::end_of_text) after it.
+    pub fn show(&mut self, text: &str) -> io::Result<()> {
+        let text = self.shown_bound.take(text);
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Says how much of the text was left out.
+    pub fn end_of_text(&mut self) -> io::Result<()> {
+        let note = self.shown_bound.note();
+        self.print(&note)
+    }
+
+    /// Writes to standard error, which is bounded.
     pub fn message(&mut self, text: &str) -> io::Result<()> {
+        let text = self.messages_bound.take(text);
+        self.write_message(&text)
+    }
+
+    /// Says how many messages were left out. What follows is always written.
+    fn end_of_messages(&mut self) -> io::Result<()> {
+        let note = self.messages_bound.note();
+        self.messages_bound = Bounded::new(bounded::MESSAGES);
+        self.write_message(&note)
+    }
+
+    fn write_message(&mut self, text: &str) -> io::Result<()> {
         let messages = &mut self.messages;
         if text.is_empty() { Ok(()) } else { self.progress.suspend(|| messages.write_all(text.as_bytes())) }
     }
@@ -136,7 +164,8 @@ impl Output {
 
     /// Adds details, which follow the table.
     pub fn details(&mut self, text: &str) -> io::Result<()> {
-        self.details.push(text)
+        let text = self.details_bound.take(text);
+        self.details.push(&text)
     }
 
     pub fn print_table(&mut self, table: &Columns) -> io::Result<()> {
@@ -144,7 +173,9 @@ impl Output {
     }
 
     pub fn print_details(&mut self) -> io::Result<()> {
-        std::mem::take(&mut self.details).write_to(&mut self.out)
+        std::mem::take(&mut self.details).write_to(&mut self.out)?;
+        let note = self.details_bound.note();
+        self.print(&note)
     }
 
     /// Flushes standard output.
@@ -164,8 +195,12 @@ pub struct Streams {
 impl Streams {
     /// Returns the streams for a report in this format.
     pub fn new(format: Option<ReportFormat>, color: Color) -> Self {
-        use ReportFormat::{Name, Table, Tap, Wide};
-        let content = Content::text_if(matches!(format, None | Some(Table | Name | Wide | Tap)));
+        let content = match format {
+            Some(ReportFormat::Json | ReportFormat::Sarif) => Content::Json,
+            // Commands of GitHub are meant to be such; XML and HTML are escaped, and YAML is what kubectl writes.
+            Some(ReportFormat::Github | ReportFormat::Junit | ReportFormat::Html | ReportFormat::Yaml) => Content::Data,
+            _ => Content::Text,
+        };
         Self { out: Stream::stdout(color, content), messages: Stream::stderr(color) }
     }
 }
@@ -218,6 +253,9 @@ impl<R: Report> Sink<R> {
             progress: Progress::new(buffers_output),
             rows: BufferedText::default(),
             details: BufferedText::default(),
+            details_bound: Bounded::new(bounded::MESSAGES),
+            shown_bound: Bounded::new(bounded::MESSAGES),
+            messages_bound: Bounded::new(bounded::MESSAGES),
         };
         Self { report, form, output, written: 0, failed: None }
     }
@@ -295,8 +333,12 @@ impl<R: Report> Sink<R> {
         }
         let output = &mut self.output;
         output.progress.clear();
+        output.end_of_messages()?;
         match self.form {
-            Form::Text => self.report.end_text(end, output)?,
+            Form::Text => {
+                self.report.end_text(end, output)?;
+                output.end_of_text()?;
+            }
             Form::Json => {
                 let head = if self.written == 0 { json::head(R::KIND) } else { String::new() };
                 let member = |(key, value): (&str, Value)| format!(",\"{key}\":{}", to_string(&value));
@@ -313,6 +355,7 @@ impl<R: Report> Sink<R> {
             }
         }
         self.report.end_messages(end, output)?;
+        output.end_of_messages()?;
         output.flush()?;
         output.messages.flush()?;
         Ok(self.report)

@@ -1,9 +1,11 @@
 //! Standard output, standard error and the clock.
 
 use crate::commands::flags::Color;
+use crate::files::input_size;
 use crate::output::TableStyle;
 use crate::output::printable::{self, Printable, Stderr};
 use crdx_server::server::Timestamp;
+use crdx_text::TooLong;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,14 +18,16 @@ pub type Writer = dyn Write + Send;
 pub enum Content {
     /// Text for people.
     Text,
-    /// Data for programs, or the bytes that kubectl prints.
+    /// JSON documents of this program.
+    Json,
+    /// Other data for programs, or the bytes that kubectl prints.
     Data,
 }
 
 impl Content {
-    /// Text, if a condition is true.
-    pub fn text_if(is_text: bool) -> Self {
-        if is_text { Self::Text } else { Self::Data }
+    /// Text, or JSON if a condition is true.
+    pub fn json_if(is_json: bool) -> Self {
+        if is_json { Self::Json } else { Self::Text }
     }
 }
 
@@ -42,8 +46,9 @@ impl Stream {
         let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
         let color = colored(color, io::stdout().is_terminal());
         let write: Box<Writer> = match content {
-            Content::Text => Box::new(Printable::new(io::stdout(), color)),
-            Content::Data => Box::new(io::stdout()),
+            Content::Text => Box::new(Limited::new(Printable::new(io::stdout(), color))),
+            Content::Json => Box::new(Limited::new(Printable::json(io::stdout()))),
+            Content::Data => Box::new(Limited::new(io::stdout())),
         };
         Self { write, color, width }
     }
@@ -53,6 +58,66 @@ impl Stream {
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0);
         let color = colored(color, io::stderr().is_terminal());
         Self { color, width, write: Box::new(Printable::new(Stderr, color)) }
+    }
+}
+
+/// The output of this length is allowed for each byte of input,
+const PER_BYTE: usize = 20;
+/// and this length more.
+const FREE: usize = 10_000_000;
+
+/// The output would be longer than the limit, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the output would be longer than {0} bytes: 20 times the input and 10 MB\nhelp: read fewer files at a time, or leave some out with --skip or --ignore"
+)]
+pub struct OutputLimitError(pub usize);
+
+impl From<OutputLimitError> for io::Error {
+    fn from(error: OutputLimitError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<TooLong> for OutputLimitError {
+    fn from(error: TooLong) -> Self {
+        Self(error.0)
+    }
+}
+
+/// Returns the limit of the output for the input that was read so far, in bytes.
+pub fn output_limit() -> usize {
+    input_size::total().saturating_mul(PER_BYTE).saturating_add(FREE)
+}
+
+/// A stream that ends with an [`OutputLimitError`] at the limit.
+struct Limited<W> {
+    out: W,
+    written: usize,
+    limit: fn() -> usize,
+}
+
+impl<W: Write> Limited<W> {
+    fn new(out: W) -> Self {
+        Self { out, written: 0, limit: output_limit }
+    }
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let limit = (self.limit)();
+        // After an error, nothing else is written.
+        self.written = self.written.saturating_add(bytes.len());
+        if self.written > limit {
+            self.written = usize::MAX;
+            return Err(OutputLimitError(limit).into());
+        }
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -111,6 +176,15 @@ pub fn clock() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_ends_at_its_limit() {
+        let mut limited = Limited { out: Vec::new(), written: 0, limit: || 10 };
+        limited.write_all(b"0123456789").unwrap();
+        let error = limited.write_all(b"x").unwrap_err().to_string();
+        assert!(error.starts_with("the output would be longer than 10 bytes: 20 times the input and 10 MB\nhelp: "));
+        assert!(limited.write_all(b"y").is_err() && limited.out == b"0123456789");
+    }
 
     #[test]
     fn variables_decide_where_colours_are_automatic() {

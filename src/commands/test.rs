@@ -175,7 +175,7 @@ impl Report for TestReport<'_> {
     }
 
     fn text(&mut self, run: &SuiteRun, out: &mut Output) -> io::Result<()> {
-        out.print(&run.line(self.color))
+        out.show(&run.line(self.color))
     }
 
     fn counts_line(&self, _: &Ending) -> String {
@@ -187,7 +187,8 @@ impl Report for TestReport<'_> {
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
-        out.print(&report::failures(self.runs, self.color))?;
+        out.show(&report::failures(self.runs, self.color))?;
+        out.end_of_text()?;
         for report in self.covered.unwrap_or_default() {
             out.print(&report.text(self.color))?;
         }

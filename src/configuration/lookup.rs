@@ -2,8 +2,9 @@
 
 use super::{ConfigurationError, Settings, read};
 use crate::files::open::read_small;
-use crate::files::project::{SETTINGS, levels_to_root};
+use crate::files::project::{SETTINGS, levels_to_root, repository};
 use crate::input::git::{Commit, GitError, reference};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,10 @@ fn found(directory: &Path, relative: bool) -> Result<Settings, ConfigurationErro
         let (base, full) = base(directory, levels, relative);
         let path = base.join(FILE_NAME);
         match read_small(&full.join(FILE_NAME), LARGEST) {
-            Ok(text) => return read::settings(&text, &path.display().to_string(), &base, &full),
+            Ok(text) => {
+                let settings = read::settings(&text, &path.display().to_string(), &base, &full)?;
+                return Ok(Settings { root: Some(root_of(&full).unwrap_or(full)), ..settings });
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(unreadable(&path, &error)),
         }
@@ -57,7 +61,15 @@ fn found(directory: &Path, relative: bool) -> Result<Settings, ConfigurationErro
 fn named(path: &Path, directory: &Path) -> Result<Settings, ConfigurationError> {
     let text = read_small(&directory.join(path), LARGEST).map_err(|error| unreadable(path, &error))?;
     let base = path.parent().map(Path::to_owned).unwrap_or_default();
-    read::settings(&text, &path.display().to_string(), &base, &directory.join(&base))
+    let full = directory.join(&base);
+    let settings = read::settings(&text, &path.display().to_string(), &base, &full)?;
+    // In a repository, the file and what it names may be those of a pull request. Elsewhere, the user chose the file.
+    Ok(Settings { root: root_of(&full), ..settings })
+}
+
+/// Returns the root of the repository that has a directory.
+fn root_of(directory: &Path) -> Option<PathBuf> {
+    fs::canonicalize(directory).ok().and_then(|directory| repository(&directory).map(Path::to_owned))
 }
 
 /// Reads the file of a commit, for a run whose result must not depend on the file of a pull request. The paths in it are
@@ -76,7 +88,11 @@ fn of_commit(given: &str, commit: &str, directory: &Path, relative: bool) -> Res
                 let message = format!("{name} is larger than {LARGEST} bytes");
                 return Err(ConfigurationError::new(message, None, Some("shorten it".to_owned())));
             }
-            Some(text) => return read::settings(&text, &name, &base, &full),
+            // The settings are trusted, but not the links of the working tree.
+            Some(text) => {
+                let settings = read::settings(&text, &name, &base, &full)?;
+                return Ok(Settings { root: Some(root_of(&full).unwrap_or(full)), ..settings });
+            }
             None => {}
         }
     }

@@ -53,7 +53,12 @@ pub fn checker(
 /// Reads the settings of the project: those of the first folder.
 fn project_settings(settings: &Settings, folders: &[PathBuf]) -> Result<configuration::Settings, ConfigurationError> {
     match folders.first() {
-        Some(folder) => settings.lookup.read(folder, false),
+        Some(folder) => {
+            let project = settings.lookup.read(folder, false)?;
+            let options = input::Options { recursive: true, only_regular_files: true, ..input::Options::default() };
+            configuration::check_paths(&project, [Key::Crds, Key::Policies], &options)?;
+            Ok(project)
+        }
         None => Ok(configuration::Settings::default()),
     }
 }

@@ -1,6 +1,6 @@
 //! Opening and creating files.
 
-use super::{MAX_FILE, NoFileError, check_regular};
+use super::{MAX_FILE, NoFileError, check_regular, input_size};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,7 @@ pub fn read_any(path: &Path) -> io::Result<Vec<u8>> {
 
 fn read_up_to(file: File, limit: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     file.take(limit + 1).read_to_end(bytes)?;
+    input_size::add(bytes.len());
     if bytes.len() as u64 > limit { Err(NoFileError::TooLarge(limit).into()) } else { Ok(()) }
 }
 

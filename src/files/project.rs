@@ -11,7 +11,12 @@ pub const LOCK: &str = "crdx.lock";
 /// The number of directories from `directory` to the root of its repository, the directory with `.git`; 0 without a
 /// repository, so that a file outside the project is never read.
 pub fn levels_to_root(directory: &Path) -> usize {
-    directory.ancestors().position(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(0)
+    repository(directory).map_or(0, |root| directory.components().count() - root.components().count())
+}
+
+/// Returns the root of the repository that has `directory`, a path without links.
+pub fn repository(directory: &Path) -> Option<&Path> {
+    directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 
 /// Returns the nearest directory, from `directory` upwards to the root of its repository, that has settings or a lock;

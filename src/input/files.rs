@@ -196,12 +196,13 @@ fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
 /// Adds the files that match a pattern, and those of the directories that match it. A directory may have no files if
 /// another match has some.
 fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mut Vec<Step>) {
-    let Matches { paths, recursive, unreadable: problems } = matches;
+    let Matches { paths, recursive, unreadable: problems, too_deep: deep } = matches;
     let options = Options { recursive: options.recursive || recursive, ..options.clone() };
     let (before, mut hint) = (steps.len(), None);
     steps.push(Step::DirectoryStart);
     let start = steps.len();
     steps.extend(problems.iter().map(|(path, error)| Step::Problem(unreadable(&path.display().to_string(), error))));
+    steps.extend(deep.iter().map(|path| Step::Problem(too_deep(path))));
     let is_empty = paths.is_empty();
     let (mut has_directories, mut has_ignored) = (false, false);
     for path in paths {
@@ -317,8 +318,12 @@ impl Walk<'_> {
             } else if is_directory {
                 self.has_directories = true;
                 let is_owned = root.is_some_and(|root| root.owns(&path));
-                if self.options.recursive && depth < MAX_DEPTH && !is_owned {
-                    self.directory(&path, depth + 1, root);
+                if self.options.recursive && !is_owned {
+                    if depth < MAX_DEPTH {
+                        self.directory(&path, depth + 1, root);
+                    } else {
+                        self.steps.push(Step::Problem(too_deep(&path)));
+                    }
                 }
             } else if let Some(root) = root {
                 self.steps.extend(root.leaves_out(&path).then_some(Step::LeftOut(path)));
@@ -334,6 +339,13 @@ impl Walk<'_> {
 /// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
     Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never }
+}
+
+/// The note about a directory whose files are not searched.
+fn too_deep(directory: &Path) -> Note {
+    let path = directory.display().to_string();
+    let message = format!("directories below {path} are not read: they are more than {MAX_DEPTH} deep");
+    note(&path, message, Some("name this directory itself, or leave it out with --ignore".to_owned()))
 }
 
 /// The note about a source that cannot be read.
@@ -443,6 +455,27 @@ mod tests {
         assert!(crate::input::required::Sources::open(&paths, options.clone(), required, "--crds").count() > 0);
         assert_eq!(read.get(), 59, "CRDs do not count");
         assert_eq!(size(&["-".to_owned()], &options), None);
+    }
+
+    #[test]
+    fn directories_that_are_too_deep_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep: PathBuf = std::iter::repeat_n("d", MAX_DEPTH + 1).collect();
+        let reported = |path: PathBuf, recursive: bool| {
+            let options = Options { recursive, ..Options::default() };
+            let steps = expand(&[path.display().to_string()], &options).into_iter();
+            let notes = steps.filter_map(|step| if let Step::Problem(note) = step { Some(note.message) } else { None });
+            notes.filter(|message| message.contains("more than 256 deep")).count()
+        };
+        fs::create_dir_all(dir.path().join(deep.parent().unwrap())).unwrap();
+        fs::write(dir.path().join("a.yaml"), "a: 1").unwrap();
+        fs::write(dir.path().join(deep.parent().unwrap()).join("b.yaml"), "a: 1").unwrap();
+        assert_eq!(reported(dir.path().to_owned(), true), 0);
+        assert_eq!(names(dir.path(), true, dir.path()).len(), 2);
+        fs::create_dir_all(dir.path().join(&deep)).unwrap();
+        assert_eq!(reported(dir.path().to_owned(), true), 1);
+        assert_eq!(reported(dir.path().to_owned(), false), 0);
+        assert_eq!(reported(dir.path().join("**/*.yaml"), false), 1);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Matches {
     pub recursive: bool,
     /// Directories that cannot be read.
     pub unreadable: Vec<(PathBuf, io::Error)>,
+    /// Directories that are too deep to be searched.
+    pub too_deep: Vec<PathBuf>,
 }
 
 /// A component of a pattern.
@@ -60,6 +62,8 @@ pub fn expand(path: &Path, ignore: &Ignore) -> Result<Option<Matches>, globset::
     found.paths.sort();
     found.paths.dedup();
     if found.recursive {
+        // They are searched again, and reported then.
+        found.too_deep.clear();
         let all = std::mem::take(&mut found.paths);
         for path in all {
             if !found.paths.last().is_some_and(|last| path.starts_with(last)) {
@@ -107,8 +111,11 @@ impl Matches {
     /// Adds a directory and all directories below it.
     fn append_directories(&mut self, directory: &Path, ignore: &Ignore, depth: usize) {
         let is_directory = directory.as_os_str().is_empty() || directory.is_dir();
-        if !is_directory || depth > MAX_DEPTH {
+        if !is_directory {
             return;
+        }
+        if depth > MAX_DEPTH {
+            return self.too_deep.push(directory.to_owned());
         }
         self.paths.push(directory.to_owned());
         for entry in self.entries(directory) {

@@ -6,6 +6,7 @@
 //! there are many). [`Columns::write`] reads those lines back and prints them, so memory does not grow with the number
 //! of rows.
 
+use super::bounded;
 use super::paint::Paint;
 use super::printable;
 use crdx_value::release::Release;
@@ -226,8 +227,8 @@ impl Columns {
         line
     }
 
-    /// Prints the titles and all rows, given as the lines that [`row`](Self::row) returned. A table without rows prints
-    /// nothing.
+    /// Prints the titles and the rows, given as the lines that [`row`](Self::row) returned: all rows of a table of at most
+    /// [`bounded::TABLE`] bytes. A table without rows prints nothing.
     ///
     /// # Errors
     /// Returns an error if a line cannot be read or the table cannot be written.
@@ -240,11 +241,27 @@ impl Columns {
         let mut line = String::new();
         self.format(titles, &layout, true, &mut line);
         out.write_all(line.as_bytes())?;
+        let (mut length, mut left_out) = (0, 0);
         for row in rows {
-            self.format(row?.split(SEPARATOR).map(decoded), &layout, false, &mut line);
+            let row = row?;
+            if length > bounded::TABLE {
+                left_out += 1;
+                continue;
+            }
+            self.format(row.split(SEPARATOR).map(decoded), &layout, false, &mut line);
+            length += line.len();
+            // The first row is always shown.
+            if length > bounded::TABLE && length > line.len() {
+                left_out += 1;
+                continue;
+            }
             out.write_all(line.as_bytes())?;
         }
-        Ok(())
+        match left_out {
+            0 => Ok(()),
+            1 => writeln!(out, "and 1 more row: -o json has everything"),
+            n => writeln!(out, "and {n} more rows: -o json has everything"),
+        }
     }
 
     /// Returns the first layout that fits the terminal.

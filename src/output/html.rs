@@ -5,6 +5,7 @@
 //! The rows and details of objects are added one by one. The text before and between them contains counts and is
 //! written at the end, by [`Page`].
 
+use super::bounded::{PROBLEMS, beginning};
 use super::excerpt::MessageSeverity;
 pub use super::markup::escaped;
 use crdx::report::{Diagnostic, ObjectReport, RunNote, SourceLocation, Verdict};
@@ -13,6 +14,9 @@ use std::fmt::Write as _;
 
 /// The style sheet.
 const STYLE: &str = include_str!("html/style.css");
+
+/// The maximum length of a message.
+const MESSAGE: usize = 16 << 10;
 
 /// The end of the page.
 pub const TAIL: &str = concat!("</main>\n<script>\n", include_str!("html/page.js"), "</script>\n</body>\n</html>\n");
@@ -172,15 +176,20 @@ pub fn block(index: usize, data: &str) -> String {
     format!("<template data-group=\"{index}\">{data}</template>\n")
 }
 
-/// Formats a note about objects whose details are left out.
-pub fn left_out(count: usize) -> String {
-    if count == 0 {
-        return String::new();
+/// Formats a note about objects whose details are left out, or that are left out themselves.
+pub fn left_out(details: usize, objects: usize) -> String {
+    let mut text = String::new();
+    for (count, of) in [(details, "with the details of all objects: those of"), (objects, "with all objects:")] {
+        if count > 0 {
+            let objects = plural(count, "object");
+            let verb = if count == 1 && of.ends_with("objects:") { "is" } else { "are" };
+            let _ = writeln!(
+                text,
+                "<p class=\"about\">The page would be too large {of} {objects} {verb} left out. -o json has them.</p>"
+            );
+        }
     }
-    let objects = plural(count, "object");
-    format!(
-        "<p class=\"about\">The page would be too large with the details of all objects: those of {objects} are left out. -o json has them.</p>\n"
-    )
+    text
 }
 
 /// Formats what is said instead of an empty table.
@@ -228,8 +237,10 @@ fn message_of(
         MessageSeverity::Warning => ("warning", Colour::Unsure),
         MessageSeverity::Note => ("note", Colour::Plain),
     };
+    let shown = beginning(text, MESSAGE);
+    let cut = if shown.len() < text.len() { "…" } else { "" };
     let word = releases.map_or_else(|| word.to_owned(), |releases| format!("{word} {releases}"));
-    let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}</p>", colour.class(), escaped(text));
+    let mut out = format!("<div class=\"message {}\"><p><b>{word}</b> {}{cut}</p>", colour.class(), escaped(shown));
     if let Some(location) = location {
         let _ = write!(out, "<p class=\"place\">{}</p>", escaped(&location.to_string()));
         if let Some(excerpt) = &location.excerpt {
@@ -269,13 +280,22 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport)
     message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref())
 }
 
+/// Formats the first problems, and says how many more there are.
+fn first_problems(severity: MessageSeverity, all: &[Diagnostic], item: &ObjectReport) -> String {
+    let mut text: String = all.iter().take(PROBLEMS).map(|one| problem(severity, one, item)).collect();
+    if let Some(more) = all.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
+        let _ = writeln!(text, "<p class=\"about\">and {more} more: -o json has everything</p>");
+    }
+    text
+}
+
 /// Formats the errors and warnings of an item.
 pub fn problems(item: &ObjectReport) -> String {
-    let mut text: String = item.errors.iter().map(|error| problem(MessageSeverity::Error, error, item)).collect();
+    let mut text = first_problems(MessageSeverity::Error, &item.errors, item);
     if !item.hidden.is_empty() {
         text.push_str("<p class=\"about\">After these, the server would also report:</p>\n");
     }
-    text.extend(item.hidden.iter().map(|error| problem(MessageSeverity::Error, error, item)));
+    text.push_str(&first_problems(MessageSeverity::Error, &item.hidden, item));
     let cannot_tell = item.releases_with(Verdict::CannotTell);
     if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())) {
         let help = item.help.as_deref();
@@ -287,7 +307,7 @@ pub fn problems(item: &ObjectReport) -> String {
             help,
         ));
     }
-    text.extend(item.warnings.iter().map(|warning| problem(MessageSeverity::Warning, warning, item)));
+    text.push_str(&first_problems(MessageSeverity::Warning, &item.warnings, item));
     text
 }
 

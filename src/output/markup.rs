@@ -16,7 +16,6 @@ pub fn escaped(text: &str) -> String {
             // An XML parser would turn these into spaces in an attribute.
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -31,5 +30,6 @@ mod tests {
     fn nothing_ends_an_element_or_a_value() {
         assert_eq!(escaped("a<b>&\"'\u{0}\n"), "a&lt;b&gt;&amp;&quot;&#39;\\u0000&#10;");
         assert_eq!(escaped("ü 🙂"), "ü 🙂");
+        assert_eq!(escaped("\u{fffe}\u{9b}"), "\\ufffe\\u009b", "XML 1.0 does not allow the first");
     }
 }

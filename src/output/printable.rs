@@ -2,24 +2,25 @@
 //! reads the output.
 //!
 //! Control characters (C0, DEL and C1), line separators, and characters that change the direction of text are shown as
-//! `\u001b`. A line that would be a command of GitHub Actions or Azure Pipelines is shown with `\u003a` or `\u0023` in
-//! place of its first character. Formats for programs do not use this, because they are data; `get` prints kubectl's bytes.
+//! `\u001b`. A line that would be a command of GitHub Actions, Azure Pipelines or TeamCity is shown with `\u003a` or `\u0023`
+//! in place of its first character. In JSON, `\u001b` is the same string, so the documents of this program have it, too. XML
+//! and HTML are escaped by [`super::markup`]; `get` prints kubectl's bytes, and YAML is what kubectl writes.
 
 use crdx_text as text;
+use crdx_text::printable::is_hidden;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-/// Commands of pipelines wherever they are in a line. A line that begins with `::`, after white space, is one, too.
-const COMMANDS: [&str; 2] = ["##[", "##vso["];
+/// Commands of pipelines wherever they are in a line, in any case. A line that begins with `::`, after white space, is one,
+/// too.
+const COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
-/// Returns true if a character must not be printed as it is. Line breaks and tabs may be.
-fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\0'..='\x08' | '\x0b'..='\x1f' | '\x7f'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
+/// Returns true if a pipeline would read a command at the start of `text`.
+fn is_command(text: &str) -> bool {
+    let begins_with =
+        |command: &&str| text.get(..command.len()).is_some_and(|start| start.eq_ignore_ascii_case(command));
+    text.starts_with("##") && COMMANDS.iter().any(|command| begins_with(&command))
 }
 
 /// Returns true for a text that certainly has no hidden character.
@@ -56,11 +57,21 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What a [`Printable`] stream carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Text for people, without colours.
+    Plain,
+    /// Text for people, in which the escape sequences of [`super::Paint`] and of excerpts are written as they are.
+    Colored,
+    /// JSON, whose strings stay the same.
+    Json,
+}
+
 /// A stream on which only printable text arrives. Lines are written when they are complete or the stream is flushed.
 pub struct Printable<W: Write> {
     out: W,
-    /// True if the escape sequences of [`super::Paint`] and of excerpts are written as they are.
-    color: bool,
+    form: Form,
     /// The incomplete last line.
     rest: Vec<u8>,
     /// True if nothing but white space of the current line was written.
@@ -70,7 +81,16 @@ pub struct Printable<W: Write> {
 impl<W: Write> Printable<W> {
     /// Writes printable text to `out`, with colours if `color` is set.
     pub fn new(out: W, color: bool) -> Self {
-        Self { out, color, rest: Vec::new(), at_start: true }
+        Self::of_form(out, if color { Form::Colored } else { Form::Plain })
+    }
+
+    /// Writes JSON to `out`.
+    pub fn json(out: W) -> Self {
+        Self::of_form(out, Form::Json)
+    }
+
+    fn of_form(out: W, form: Form) -> Self {
+        Self { out, form, rest: Vec::new(), at_start: true }
     }
 
     /// Writes lines, the last of which may be incomplete.
@@ -92,10 +112,9 @@ impl<W: Write> Printable<W> {
     fn line(&mut self, line: &str, out: &mut String) {
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
-            let color = if self.color { color_length(rest) } else { 0 };
+            let color = if self.form == Form::Colored { color_length(rest) } else { 0 };
             let (part, after) = rest.split_at_checked(color.max(c.len_utf8())).unwrap_or((rest, ""));
-            let is_command =
-                (self.at_start && rest.starts_with("::")) || COMMANDS.iter().any(|command| rest.starts_with(command));
+            let is_command = self.form != Form::Json && ((self.at_start && rest.starts_with("::")) || is_command(rest));
             if color == 0 && (is_hidden(c) || is_command) {
                 escape(c, out);
             } else {
@@ -219,6 +238,26 @@ mod tests {
         for chunk in [1, 3, 1000] {
             assert_eq!(shown(text, false, chunk), want);
         }
+    }
+
+    #[test]
+    fn commands_of_teamcity_and_in_other_cases_are_escaped() {
+        let text = "a ##teamcity[x]\n##VSO[y]\n##Teamcity[z]\n##vs[\n##";
+        let want = "a \\u0023#teamcity[x]\n\\u0023#VSO[y]\n\\u0023#Teamcity[z]\n##vs[\n##";
+        assert_eq!(shown(text, true, 1000), want);
+    }
+
+    #[test]
+    fn json_stays_the_same_document() {
+        let text = "{\"::a\": [\"##[b\",\n\t\"\u{9b}31m\u{202e}\u{feff}\u{ffff} é\"]}\n";
+        let mut out = Vec::new();
+        let mut printable = Printable::json(&mut out);
+        text.as_bytes().chunks(5).for_each(|part| printable.write_all(part).unwrap());
+        drop(printable);
+        let shown = String::from_utf8(out).unwrap();
+        assert_eq!(shown, "{\"::a\": [\"##[b\",\n\t\"\\u009b31m\\u202e\\ufeff\\uffff é\"]}\n");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(&text.replace('\t', "")));
     }
 
     #[test]

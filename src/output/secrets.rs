@@ -1,6 +1,7 @@
 //! Hides the values of Secrets. Reports are kept and shared, unlike the files that they are about.
 
-use crdx::report::{Diagnostic, Identity, ObjectReport, Remark, SourceLocation, names_secret};
+use crdx::report::{Diagnostic, Identity, ObjectReport, Remark, SourceLocation};
+use crdx_text::documents::names_secret;
 use crdx_value::{Map, Value};
 
 const SAME: &str = "***";

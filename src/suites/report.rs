@@ -75,7 +75,8 @@ impl SuiteRun {
 
     /// Formats the line of a run: the number of passed cases.
     pub fn line(&self, color: bool) -> String {
-        let suite = format!("{}  {}", self.suite.source, Paint::Dim.when(color, &format!("({})", self.server())));
+        let source = printable::line(&self.suite.source);
+        let suite = format!("{source}  {}", Paint::Dim.when(color, &format!("({})", self.server())));
         match &self.cases {
             Ok(cases) => {
                 let failed = self.failures().count();

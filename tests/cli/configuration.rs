@@ -123,10 +123,9 @@ fn the_file_of_a_commit_can_be_read() {
 #[test]
 fn the_language_server_reads_the_file_of_the_workspace() {
     let dir = project("workspace", "crds: hidden\nskip: Gate\n");
-    // CRDs outside of the workspace are found only by the settings.
-    let outside = place("workspace-crds").join("examples/crds");
-    fs::remove_dir_all(dir.join("examples/crds")).unwrap();
-    fs::write(dir.join(".crdx.yaml"), format!("crds: {}\nskip: Gate\n", outside.display())).unwrap();
+    // CRDs in a hidden directory are found only by the settings.
+    fs::rename(dir.join("examples/crds"), dir.join(".crds")).unwrap();
+    fs::write(dir.join(".crdx.yaml"), "crds: .crds\nskip: Gate\n").unwrap();
     let mut editor = Editor::start(&dir, &json!({}));
     let rejected = fs::read_to_string(dir.join("examples/objects/rejected.yaml")).unwrap();
     let uri = format!("file://{}", dir.join("examples/objects/rejected.yaml").display());

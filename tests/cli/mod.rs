@@ -15,4 +15,5 @@ mod render;
 mod schemas;
 pub mod screens;
 mod terminal;
+mod trust;
 mod watch;

@@ -61,7 +61,7 @@ else
 fi
 if command -v npm >/dev/null && [[ $target != http* ]]; then
     mkdir -p "$work/vscode/editors" && cp -r "$here/../../editors/vscode" "$work/vscode/editors/" && cp "$here/../../LICENSE" "$work/vscode/" \
-        && (cd "$work/vscode/editors/vscode" && npm install --silent && CRDX=$target npm test --silent && npm run package --silent) || { echo "FAILED: the extension of Visual Studio Code"; failed=1; }
+        && (cd "$work/vscode/editors/vscode" && npm ci --silent && CRDX=$target npm test --silent && npm run package --silent) || { echo "FAILED: the extension of Visual Studio Code"; failed=1; }
 fi
 if command -v cargo >/dev/null; then
     if CARGO_TARGET_DIR=$work/rust cargo build -q --manifest-path "$here/rust/Cargo.toml"; then client "kube-rs" "$work/rust/debug/crdx-client-kube"; else failed=1; fi

@@ -212,6 +212,52 @@ fn the_action_reports_findings() {
     assert_eq!(output.status.code(), Some(2), "words are not run");
 }
 
+/// A pull request can commit links, through which nothing is written.
+#[cfg(unix)]
+#[test]
+fn the_action_follows_no_link_of_the_checkout() {
+    use std::os::unix::fs::symlink;
+    let dir = place("action-links");
+    let (outside, temp) = (dir.join("outside"), dir.join("temp"));
+    let checkout = dir.join("examples");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir(&temp).unwrap();
+    fs::write(outside.join("profile"), "mine").unwrap();
+    symlink(outside.join("profile"), checkout.join("log.sarif")).unwrap();
+    symlink(outside.join("new"), checkout.join("dangling.sarif")).unwrap();
+    symlink(&outside, checkout.join("reports")).unwrap();
+    let absolute = |name: &str| checkout.join(name).display().to_string();
+    let run = |sarif: &str| {
+        let own = [("FILES", "objects/accepted.yaml"), ("CRDS", "crds"), ("SARIF", sarif)];
+        let (output, _) = run_action(&checkout, &[&own[..], &[("RUNNER_TEMP", temp.to_str().unwrap())]].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (sarif, reason) in [
+        ("log.sarif", "names a link"),
+        ("dangling.sarif", "names a link"),
+        ("reports/log.sarif", "outside of the checkout"),
+        ("reports/profile", "outside of the checkout"),
+        (&absolute("reports/log.sarif"), "outside of the checkout"),
+        ("../log.sarif", "outside of the checkout"),
+        ("crds", "or a directory"),
+        ("none/log.sarif", "does not exist"),
+    ] {
+        let (code, text) = run(sarif);
+        assert!(code == Some(2) && text.contains("::error::") && text.contains(reason), "{sarif}: {text}");
+    }
+    assert_eq!(fs::read_to_string(outside.join("profile")).unwrap(), "mine");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    // An absolute path elsewhere is the choice of the workflow, and an old report is replaced.
+    let elsewhere = outside.join("log.sarif").display().to_string();
+    fs::hard_link(outside.join("profile"), checkout.join("hard.sarif")).unwrap();
+    for sarif in ["new.sarif", "new.sarif", "objects/new.sarif", "hard.sarif", &elsewhere, &absolute("crds/new.sarif")]
+    {
+        assert_eq!(run(sarif).0, Some(0), "{sarif}: {}", run(sarif).1);
+        assert!(fs::read_to_string(checkout.join(sarif)).unwrap().contains("\"version\":\"2.1.0\""), "{sarif}");
+    }
+    assert_eq!(fs::read_to_string(outside.join("profile")).unwrap(), "mine");
+}
+
 /// Creates a checkout with settings on `main` and other ones in the working tree, as in a pull request.
 #[cfg(unix)]
 fn checkout(name: &str) -> (PathBuf, String) {
@@ -466,6 +512,42 @@ fn the_workflows_build_every_platform() {
     }
 }
 
+/// A job that may write, or that has the identity of the workflow, builds and installs nothing.
+#[test]
+fn jobs_with_permissions_install_no_tools() {
+    for file in ["ci.yml", "playground.yml", "release.yml"] {
+        let workflow = read(&format!(".github/workflows/{file}"));
+        for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
+            let permissions = job.get("permissions").or_else(|| workflow.get("permissions")).unwrap();
+            let may_write = permissions.as_object().unwrap().values().any(|level| level.as_str() == Some("write"));
+            for run in array(job, &["steps"]).iter().filter_map(|step| step.str_at(&["run"])).filter(|_| may_write) {
+                let tools = ["cargo", "rustup", "npm", "npx", "pip", "go install", "release-check.sh", "release.sh"];
+                assert!(!tools.iter().any(|tool| run.contains(tool)), "{file}: {name}: {run}");
+            }
+        }
+    }
+}
+
+/// The lock files of npm name no host, so that every machine uses the registry of its own settings.
+#[test]
+fn npm_packages_are_locked() {
+    for directory in ["editors/vscode", "playground"] {
+        let lock = read(&format!("{directory}/package-lock.json"));
+        let manifest = read(&format!("{directory}/package.json"));
+        let packages = lock.get("packages").and_then(Value::as_object).unwrap();
+        for key in ["dependencies", "devDependencies"] {
+            assert_eq!(
+                packages.get("").unwrap().get(key),
+                manifest.get(key),
+                "{directory}: run npm install --package-lock-only"
+            );
+        }
+        for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {
+            assert!(package.get("integrity").is_some() && package.get("resolved").is_none(), "{directory}: {name}");
+        }
+    }
+}
+
 #[test]
 fn the_compiler_is_the_same_everywhere() {
     let toml = |file: &str| -> toml::Table { fs::read_to_string(root().join(file)).unwrap().parse().unwrap() };
@@ -475,7 +557,7 @@ fn the_compiler_is_the_same_everywhere() {
     let oldest = oldest["workspace"]["package"]["rust-version"].as_str().unwrap();
     assert!(channel.starts_with(&format!("{oldest}.")), "{channel} is not {oldest}");
     let release = read(".github/workflows/release.yml");
-    for job in ["build", "publish"] {
+    for job in ["build", "pack"] {
         assert_eq!(release.str_at(&["jobs", job, "env", "RUSTUP_TOOLCHAIN"]), Some(channel), "{job}");
     }
 }

@@ -13,6 +13,7 @@ use super::{Error, ErrorKind, Position, Syntax, json, looks_like_json, yaml};
 use crdx_value::Value;
 use memchr::memmem::Finder;
 use std::io::{self, BufRead, BufReader, Read};
+use std::sync::OnceLock;
 
 /// The number of bytes in which the first `{` is searched for.
 const PEEK: usize = 4096;
@@ -47,6 +48,24 @@ pub struct Chunk {
     fallback: Option<Error>,
     /// The reason why the text cannot be a document.
     broken: Option<Broken>,
+    /// The answer of [`Chunk::names_secret`], which all items of a list need.
+    names_secret: OnceLock<bool>,
+}
+
+/// Returns true if a text may be that of a Secret, whose lines reports do not show: if it has a member `kind` with this
+/// value, or `SecretList`, whose items need no kind.
+pub fn names_secret(text: &[u8]) -> bool {
+    const KIND: &[u8] = b"Secret";
+    let ends = |at: usize| {
+        let rest = text.get(at + KIND.len()..).unwrap_or_default();
+        !rest.strip_prefix(b"List").unwrap_or(rest).first().is_some_and(u8::is_ascii_alphanumeric)
+    };
+    let follows_kind = |at: usize| {
+        let is_between = |c: &u8| matches!(c, b' ' | b'\t' | b'"' | b'\'');
+        let mut before = text.get(..at).unwrap_or_default().iter().rev().skip_while(|c| is_between(c));
+        before.next() == Some(&b':') && before.skip_while(|c| is_between(c)).copied().take(4).eq(*b"dnik")
+    };
+    memchr::memmem::find_iter(text, KIND).any(|at| ends(at) && follows_kind(at))
 }
 
 /// The reason why a text cannot be a document.
@@ -79,7 +98,12 @@ pub struct Contents {
 impl Chunk {
     /// Creates a chunk.
     pub fn new(text: Vec<u8>, start: Position, syntax: Syntax) -> Self {
-        Self { text, start, syntax, fallback: None, broken: None }
+        Self { text, start, syntax, fallback: None, broken: None, names_secret: OnceLock::new() }
+    }
+
+    /// Returns true if the text may have a Secret ([`names_secret`]).
+    pub fn names_secret(&self) -> bool {
+        *self.names_secret.get_or_init(|| names_secret(&self.text))
     }
 
     /// Returns true if the document is larger than the maximum; only its beginning is available then.
@@ -332,7 +356,7 @@ impl<R: Read> Chunks<R> {
 
     fn chunk(&mut self, text: Vec<u8>, start: Position) -> Chunk {
         let (fallback, broken) = (self.fallback.take(), self.broken.take().map(Broken::Syntax));
-        Chunk { text, start, syntax: Syntax::Yaml, fallback, broken }
+        Chunk { fallback, broken, ..Chunk::new(text, start, Syntax::Yaml) }
     }
 
     /// A chunk for a document that is too large; only its beginning is kept.
@@ -341,7 +365,7 @@ impl<R: Read> Chunks<R> {
         text.shrink_to_fit();
         self.fallback = None;
         let error = Error::new(format!("the document is larger than {}", size(self.limit)), Some(start));
-        Chunk { text, start, syntax, fallback: None, broken: Some(Broken::TooLarge(error)) }
+        Chunk { broken: Some(Broken::TooLarge(error)), ..Chunk::new(text, start, syntax) }
     }
 
     /// Continues after a JSON value that is too large.
@@ -571,6 +595,31 @@ mod tests {
             }
         };
         Chunks::new(text.as_bytes()).map(show).collect()
+    }
+
+    #[test]
+    fn a_text_with_the_kind_of_a_secret_names_one() {
+        for text in [
+            "kind: Secret",
+            "a: 1\nkind:  \"Secret\"\n",
+            r#"{"kind":"Secret"}"#,
+            "'kind' : Secret # x",
+            "kind: SecretList",
+            "kind: Secret\n---\nkind: SecretStore",
+        ] {
+            assert!(names_secret(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "kind: SecretStore",
+            "kind: SecretLists",
+            "kind: ClusterSecret",
+            "name: Secret",
+            "Secret",
+            "ind: Secret",
+            "kind Secret",
+        ] {
+            assert!(!names_secret(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

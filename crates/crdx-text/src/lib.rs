@@ -6,18 +6,32 @@
 //! - [`documents`] splits a stream into documents like `k8s.io/apimachinery/pkg/util/yaml`.
 //! - [`strict`] has the errors that only strict decoding reports.
 //! - [`malformed`] has the bytes of strings that are not UTF-8.
+//! - [`printable`] has the characters that a text for people does not show.
 //! - [`spans`] finds the line and column of a field on demand.
 
 pub mod documents;
 pub mod json;
 mod lines;
 pub mod malformed;
+pub mod printable;
 pub mod protobuf;
 pub mod spans;
 pub mod strict;
 pub mod yaml;
 
 use std::fmt;
+
+/// The text of a value would be longer than the limit, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong(pub usize);
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the text would be longer than {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for TooLong {}
 
 /// A position in a text. Line and column start at 1; columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -79,6 +79,8 @@ pub struct Document {
     pub item: Option<usize>,
     /// The object.
     pub value: Value,
+    /// True if it is a list or an item of one.
+    is_of_list: bool,
     /// The positions found in the chunk so far, shared with its other documents.
     cache: Arc<Cache>,
     /// The list that contains it, if it was read again; shared with the other items.
@@ -117,10 +119,10 @@ impl Document {
 
     /// The document without its object, which can be read again.
     pub fn source_only(&self) -> Document {
-        let Self { source, chunk, origin, item, cache, list, .. } = self;
+        let Self { source, chunk, origin, item, is_of_list, cache, list, .. } = self;
         let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
         let (cache, list) = (Arc::clone(cache), Arc::clone(list));
-        Document { source, chunk, origin, item: *item, value: Value::Null, cache, list }
+        Document { source, chunk, origin, item: *item, value: Value::Null, is_of_list: *is_of_list, cache, list }
     }
 
     /// The items of a list that was returned whole. As for kubectl, null is an empty object.
@@ -131,6 +133,11 @@ impl Document {
             ChunkObjects::Object(_) | ChunkObjects::Nothing => None,
         };
         items.into_iter().flatten()
+    }
+
+    /// True if its source lines must not be shown: a line of a list may be that of a Secret, too.
+    pub fn hides_lines(&self) -> bool {
+        self.is_of_list && self.chunk.names_secret()
     }
 
     /// The positions of its fields.
@@ -200,7 +207,8 @@ impl SourceChunk {
     /// The document with `value`, or with an item of the list that the chunk is.
     pub fn document(&self, item: Option<usize>, value: Value) -> Document {
         let Self { source, chunk, origin, cache, list } = self.clone();
-        Document { source, chunk, origin, item, value, cache, list }
+        let is_of_list = item.is_some() || lists::is_list(&value);
+        Document { source, chunk, origin, item, value, is_of_list, cache, list }
     }
 
     /// A message about the chunk.

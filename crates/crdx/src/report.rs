@@ -16,7 +16,7 @@ pub use crate::kubectl::Action;
 pub use admission::Admission;
 pub use diagnostic::{Diagnostic, Remark, RunNote};
 pub use identity::Identity;
-pub use location::{Excerpt, STDIN, SourceLocation, names_secret};
+pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
 pub use object::{ASK_THE_CLUSTER, Answer, ObjectReport, ReleaseAnswer};
 pub use pruned::{FieldHint, PrunedField};

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { LanguageClient } from 'vscode-languageclient/node';
+import { thisMachine } from './program';
 import { serverCommand, serverOptions, type Settings } from './settings';
 
 const SECTION = 'kubectl-crdx';
@@ -11,16 +12,17 @@ function settings(): Settings {
 }
 
 async function start(): Promise<void> {
-  const own = new LanguageClient(SECTION, 'kubectl crdx', serverCommand(settings()), {
-    documentSelector: ['yaml', 'json'].flatMap(language => [
-      { language, scheme: 'file' },
-      { language, scheme: 'untitled' },
-    ]),
-    // The settings are sent as `workspace/didChangeConfiguration`, so that an option that was removed gets its default.
-    initializationOptions: {},
-  });
-  client = own;
   try {
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(folder => folder.uri.fsPath);
+    const own = new LanguageClient(SECTION, 'kubectl crdx', serverCommand(settings(), thisMachine(folders)), {
+      documentSelector: ['yaml', 'json'].flatMap(language => [
+        { language, scheme: 'file' },
+        { language, scheme: 'untitled' },
+      ]),
+      // The settings are sent as `workspace/didChangeConfiguration`, so that an option that was removed gets its default.
+      initializationOptions: {},
+    });
+    client = own;
     await own.start();
     await own.sendNotification('workspace/didChangeConfiguration', { settings: serverOptions(settings()) });
   } catch (error) {

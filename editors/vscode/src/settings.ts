@@ -1,3 +1,5 @@
+import { findProgram, type Machine } from './program';
+
 /** The settings of the extension, as Visual Studio Code reads them from `kubectl-crdx`. */
 export interface Settings {
   path?: string;
@@ -9,9 +11,9 @@ export interface Settings {
   live?: boolean;
 }
 
-/** The program to start, without a shell, and its arguments. */
-export function serverCommand(settings: Settings): { command: string; args: string[] } {
-  return { command: settings.path?.trim() || 'kubectl-crdx', args: ['lsp'] };
+/** The program to start, without a shell, and its arguments. Throws an error if it is not found outside of the workspace. */
+export function serverCommand(settings: Settings, machine: Machine): { command: string; args: string[] } {
+  return { command: findProgram(settings.path?.trim() || 'kubectl-crdx', machine), args: ['lsp'] };
 }
 
 /** The options of the server (`docs/editors.md`): those that differ from its defaults. */

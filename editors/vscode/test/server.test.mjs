@@ -2,18 +2,19 @@
 // Visual Studio Code. CRDX names the program.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { findProgram, thisMachine } from '../dist/program.mjs';
 import { serverCommand, serverOptions } from '../dist/settings.mjs';
 
 const require = createRequire(import.meta.url);
 const { createProtocolConnection, StreamMessageReader, StreamMessageWriter } = require('vscode-languageserver-protocol/node');
 
-const path = process.env.CRDX;
+const path = resolve(process.env.CRDX);
 const kite = colour => `apiVersion: toys.example.com/v1\nkind: Kite\nmetadata: {name: a}\nspec: {colour: ${colour}}\n`;
 const crd = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -50,7 +51,7 @@ before(async () => {
   git('add', '.');
   git('commit', '-qm', 'a');
   uri = pathToFileURL(join(folder, 'kite.yaml')).href;
-  const { command, args } = serverCommand({ path });
+  const { command, args } = serverCommand({ path }, thisMachine([folder]));
   server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
   connection.onNotification('textDocument/publishDiagnostics', ({ diagnostics }) => {
@@ -101,5 +102,56 @@ test('every setting of package.json is passed on', () => {
     const given = typeof value === 'function' ? value(name) : value;
     assert.deepEqual(serverOptions({ ...defaults, [name]: given }), { [name]: given });
   }
-  assert.deepEqual(serverCommand(defaults), { command: 'kubectl-crdx', args: ['lsp'] });
+  const machine = { platform: 'linux', searchPath: '/bin', folders: [], isProgram: () => true, resolved: file => file };
+  assert.deepEqual(serverCommand(defaults, machine), { command: '/bin/kubectl-crdx', args: ['lsp'] });
+});
+
+test('a program of the workspace is not started', () => {
+  const programs = ['/w/bin/crdx', '/w/crdx', '/opt/crdx', '/link/crdx', 'crdx', './crdx'];
+  const machine = searchPath => ({
+    platform: 'linux',
+    searchPath,
+    folders: ['/w'],
+    isProgram: file => programs.includes(file),
+    resolved: file => file.replace(/^\/link/, '/w/bin'),
+  });
+  assert.equal(findProgram('crdx', machine('/w/bin::.:/link:/w:/opt')), '/opt/crdx');
+  assert.throws(() => findProgram('crdx', machine('/w/bin::.:/link')), /not on the PATH outside of the workspace/);
+  assert.throws(() => findProgram('bin/crdx', machine('/w')), /relative path/);
+  assert.equal(findProgram('/w/bin/crdx', machine('')), '/w/bin/crdx', 'an absolute path is the choice of the user');
+});
+
+test('Windows does not look in the working directory', () => {
+  const programs = ['C:\\w\\crdx.exe', 'crdx.exe', 'c:\\W\\bin\\crdx.exe', 'D:\\tools\\crdx.exe', 'D:\\tools\\crdx.cmd'];
+  const machine = searchPath => ({
+    platform: 'win32',
+    searchPath,
+    folders: ['C:\\w'],
+    isProgram: file => programs.includes(file),
+    resolved: file => file,
+  });
+  const path = '.;;C:\\w;c:\\W\\bin;"D:\\tools"';
+  assert.equal(findProgram('crdx', machine(path)), 'D:\\tools\\crdx.exe');
+  assert.equal(findProgram('crdx.exe', machine(path)), 'D:\\tools\\crdx.exe');
+  assert.throws(() => findProgram('crdx', machine('.;C:\\w')), /not on the PATH/);
+  assert.throws(() => findProgram('.\\crdx.exe', machine(path)), /relative path/);
+});
+
+test('a link into the workspace is a program of the workspace', () => {
+  const base = mkdtempSync(join(tmpdir(), 'crdx-path-'));
+  const program = (...parts) => {
+    const file = join(base, ...parts);
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, '');
+    chmodSync(file, 0o755);
+    return file;
+  };
+  program('w', 'bin', 'crdx');
+  symlinkSync(join(base, 'w', 'bin'), join(base, 'link'));
+  mkdirSync(join(base, 'links'));
+  symlinkSync(join(base, 'w', 'bin', 'crdx'), join(base, 'links', 'crdx'));
+  const good = program('opt', 'crdx');
+  const searchPath = ['link', 'links', 'opt'].map(name => join(base, name)).join(':');
+  assert.equal(findProgram('crdx', { ...thisMachine([join(base, 'w')]), searchPath }), good);
+  rmSync(base, { recursive: true });
 });

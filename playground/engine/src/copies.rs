@@ -5,6 +5,7 @@ use crate::request::{Operation, Request};
 use crate::session::Session;
 use crate::simulation::{self, Verdict};
 use crdx::{FieldValidation, ObjectRef, Release};
+use crdx_text::printable::is_hidden;
 use crdx_text::yaml;
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
@@ -167,8 +168,13 @@ pub fn command(request: &Request, session: &Session) -> Value {
     object([("text", text)])
 }
 
-/// Writes a here-document. Its delimiter is no line of the content.
+/// Writes a here-document, whose delimiter is no line of the content. A terminal would obey control characters in a text that is
+/// pasted, and some of them end the paste, so that the rest is run.
 fn write_file(name: &str, content: &str, text: &mut String) {
+    if content.contains(is_hidden) {
+        let _ = writeln!(text, "printf '%s\\n' {} > {name}", escaped(content.trim_end()));
+        return;
+    }
     let mut delimiter = "EOF".to_owned();
     while content.lines().any(|line| line == delimiter) {
         delimiter.push('_');
@@ -181,7 +187,56 @@ fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
+    } else if word.contains(is_hidden) {
+        escaped(word)
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A word of bash, zsh or ksh (`$'…'`) in which hidden characters are escaped.
+fn escaped(word: &str) -> String {
+    let mut text = "$'".to_owned();
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => text.extend(['\\', c]),
+            c if is_hidden(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    let _ = write!(text, "\\x{byte:02x}");
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('\'');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a: \"\u{1b}[201~\r\u{9b}1b\u{202e} é 'x' \\n\"\nb: 1";
+
+    #[test]
+    fn no_control_character_is_pasted() {
+        let mut text = String::new();
+        write_file("a.yaml", HOSTILE, &mut text);
+        text.push_str(&quoted("\u{1b}it's"));
+        assert!(!text.contains(is_hidden), "{text:?}");
+        assert!(text.ends_with("$'\\x1bit\\'s'"), "{text}");
+        let mut plain = String::new();
+        write_file("a.yaml", "b: 'c'\n", &mut plain);
+        assert_eq!(plain, "cat > a.yaml <<'EOF'\nb: 'c'\nEOF\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_shell_writes_the_same_file() {
+        let mut text = String::new();
+        write_file("/dev/stdout", HOSTILE, &mut text);
+        let output = std::process::Command::new("bash").args(["-c", &text]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{HOSTILE}\n"), "{text}");
     }
 }

@@ -95,7 +95,7 @@ impl Report for LintReport {
             return Ok(());
         }
         let separator = if std::mem::replace(&mut self.has_items, true) { "\n" } else { "" };
-        out.print(&(separator.to_owned() + &self.text_item(linted)))
+        out.show(&(separator.to_owned() + &self.text_item(linted)))
     }
 
     fn buffers_text(&self) -> bool {
@@ -115,6 +115,7 @@ impl Report for LintReport {
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        out.end_of_text()?;
         if !self.quiet {
             return Ok(());
         }

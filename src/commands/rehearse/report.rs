@@ -47,7 +47,8 @@ impl Common {
         out.print_table(&self.table)?;
         out.print(separator)?;
         out.print_details()?;
-        out.print(&self.messages.common_details())?;
+        out.show(&self.messages.common_details())?;
+        out.end_of_text()?;
         out.print(separator)?;
         out.print(counts)
     }

@@ -14,6 +14,10 @@ const PROBLEMS: usize = 1_200_000;
 const FEW: usize = 150_000;
 /// The length of compressed data from which the details of items are left out.
 const DETAILS: usize = 3_300_000;
+/// The length of compressed data from which items are only counted.
+const ROWS: usize = 4_300_000;
+/// The length of the items of a page without groups.
+const UNGROUPED: usize = 5_000_000;
 /// The maximum number of groups; further items are in the last one.
 const GROUPS: usize = 200;
 
@@ -78,6 +82,8 @@ struct Compressed {
     headings: Vec<(usize, Group)>,
     /// The number of items whose details are left out.
     without_details: usize,
+    /// The number of items that are left out.
+    left_out: usize,
 }
 
 impl Compressed {
@@ -90,6 +96,10 @@ impl Compressed {
         }
         if let Some((_, heading)) = self.headings.get_mut(index) {
             heading.count += 1;
+        }
+        if self.groups.compressed_length() >= ROWS {
+            self.left_out += 1;
+            return Ok(());
         }
         let mut parts = vec![Value::from(item.row.as_str())];
         if self.groups.compressed_length() < DETAILS {
@@ -106,7 +116,7 @@ impl Compressed {
         for (index, (_, group)) in order {
             out.write_all(group.heading(offset + index, titles).as_bytes())?;
         }
-        out.write_all(html::left_out(self.without_details).as_bytes())?;
+        out.write_all(html::left_out(self.without_details, self.left_out).as_bytes())?;
         self.groups.write_to(&mut |index, block| out.write_all(html::block(offset + index, block).as_bytes()))
     }
 }
@@ -119,6 +129,8 @@ pub struct PageItems {
     /// Other items, while they are few.
     few: Option<Shown>,
     others: Compressed,
+    /// The number of items that are left out of a page without groups.
+    left_out: usize,
 }
 
 impl PageItems {
@@ -133,7 +145,11 @@ impl PageItems {
     /// A temporary file cannot be written.
     pub fn add(&mut self, item: &PageItem) -> io::Result<()> {
         let group = match &item.group {
-            None => return self.problems.add(item),
+            None if self.problems.length < UNGROUPED => return self.problems.add(item),
+            None => {
+                self.left_out += 1;
+                return Ok(());
+            }
             Some(group) if group.is_problem && self.problems.length < PROBLEMS => return self.problems.add(item),
             Some(group) if group.is_problem => return self.more_problems.add(item, group),
             Some(group) => group,
@@ -172,6 +188,7 @@ impl PageItems {
             out.write_all(html::TABLE_TAIL.as_bytes())?;
         }
         self.problems.details.write_to(out)?;
+        out.write_all(html::left_out(0, self.left_out).as_bytes())?;
         few.details.write_to(out)?;
         let offset = self.more_problems.headings.len();
         self.more_problems.write_to(titles, 0, out)?;

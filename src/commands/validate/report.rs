@@ -6,6 +6,7 @@ use super::wide::WideTables;
 use crate::commands::external_diff::file_name;
 use crate::commands::flags::ReportFormat;
 use crate::commands::sink::{Ending, ItemGroup, Output, Page, PageItem, Report};
+use crate::commands::terminal::{OutputLimitError, output_limit};
 use crate::output::difference::{self, Sides};
 use crate::output::html::Colour;
 use crate::output::report::case::Case;
@@ -123,7 +124,8 @@ impl Report for ValidateReport {
             (Form::Yaml { has_items }, Some(object)) => {
                 let separator = if std::mem::replace(has_items, true) { "---\n" } else { "" };
                 out.print(separator)?;
-                out.print(&yaml::write::to_string(object))?;
+                let text = yaml::write::to_string_within(object, output_limit()).map_err(OutputLimitError::from)?;
+                out.print(&text)?;
             }
             (Form::Name, Some(_)) => out.print(&format!("{}\n", item.identity.short()))?,
             (Form::Wide(tables), _) => tables.add(item),
@@ -169,7 +171,8 @@ impl Report for ValidateReport {
         out.print_details()?;
         let common = self.text.common_details();
         if !common.is_empty() {
-            out.print(&format!("\n{common}"))?;
+            out.show(&format!("\n{common}"))?;
+            out.end_of_text()?;
         }
         out.print(self.text.few_defaults())?;
         if !self.text.table().is_empty() {

@@ -2,6 +2,7 @@
 
 use super::fields::{self, Defaults, FieldLists};
 use super::repeated::Repeated;
+use crate::output::bounded::PROBLEMS;
 use crate::output::excerpt::{self, MessageSeverity};
 use crate::output::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crdx::report::{Answer, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
@@ -97,7 +98,12 @@ impl TextReport {
         let dropped = if lists == FieldLists::None { Vec::new() } else { item.dropped_silently() };
         let has_warnings = shows_warnings && !item.warnings.is_empty();
         let has_findings = !item.errors.is_empty() || has_warnings || !dropped.is_empty();
-        if has_findings && item.verdict != Verdict::CannotTell && self.repeated.hides(item, &dropped) {
+        let cannot_tell = item.releases_with(Verdict::CannotTell);
+        let is_unexplained =
+            item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref()));
+        let is_unreadable = is_unexplained && (item.location.excerpt.is_some() || item.identity.kind.is_empty());
+        let is_compared = is_unreadable || (has_findings && item.verdict != Verdict::CannotTell);
+        if is_compared && self.repeated.hides(item, &dropped) {
             return String::new();
         }
         let mut text = String::new();
@@ -106,18 +112,13 @@ impl TextReport {
             text.push_str(&Paint::Bold.when(color, &heading(item)));
             text.push('\n');
         }
-        for error in &item.errors {
-            text.push_str(&problem(MessageSeverity::Error, error, item, color));
-        }
+        text.push_str(&problems(MessageSeverity::Error, &item.errors, item, color));
         if !item.hidden.is_empty() {
             text.push_str("after these, the server would also report:\n");
         }
-        for error in &item.hidden {
-            text.push_str(&problem(MessageSeverity::Error, error, item, color));
-        }
-        let cannot_tell = item.releases_with(Verdict::CannotTell);
-        if item.verdict == Verdict::CannotTell && !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())) {
-            if item.location.excerpt.is_some() || item.identity.kind.is_empty() {
+        text.push_str(&problems(MessageSeverity::Error, &item.hidden, item, color));
+        if is_unexplained {
+            if is_unreadable {
                 let help = item.help.as_deref();
                 let cannot_tell = cannot_tell.as_ref();
                 text.push_str(&excerpt::render_of(
@@ -133,9 +134,7 @@ impl TextReport {
             }
         }
         if shows_warnings {
-            for warning in &item.warnings {
-                text.push_str(&problem(MessageSeverity::Warning, warning, item, color));
-            }
+            text.push_str(&problems(MessageSeverity::Warning, &item.warnings, item, color));
         }
         text.push_str(&lists.dropped(&dropped, item, color));
         text
@@ -271,6 +270,17 @@ fn named(item: &ObjectReport) -> String {
     let name = item.called();
     // A name must not look like another line of the report.
     if name.is_empty() { "An object".to_owned() } else { printable::line(&name).into_owned() }
+}
+
+/// Formats the first problems of an item, and says how many more there are.
+fn problems(severity: MessageSeverity, all: &[Diagnostic], item: &ObjectReport, color: bool) -> String {
+    let mut text: String = all.iter().take(PROBLEMS).map(|one| problem(severity, one, item, color)).collect();
+    match all.len().saturating_sub(PROBLEMS) {
+        0 => {}
+        1 => text.push_str("and 1 more: -o json has everything\n"),
+        n => text.push_str(&format!("and {n} more: -o json has everything\n")),
+    }
+    text
 }
 
 fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport, color: bool) -> String {

@@ -9,6 +9,7 @@ mod order;
 mod style;
 
 use super::resolve::{self, Scalar};
+use crate::TooLong;
 use crdx_value::{Value, number};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -23,7 +24,21 @@ const MAX_SIMPLE_KEY: usize = 128;
 
 /// Formats `v` as YAML, with a final line break.
 pub fn to_string(v: &Value) -> String {
-    let mut writer = Writer { out: String::new(), column: 0, indent: -1, whitespace: true, indention: true };
+    written(v, usize::MAX)
+}
+
+/// As [`to_string`], for a text of at most `limit` bytes. The indentation of deeply nested values is much longer than they are.
+///
+/// # Errors
+/// The text would be longer.
+pub fn to_string_within(v: &Value, limit: usize) -> Result<String, TooLong> {
+    let text = written(v, limit);
+    if text.len() > limit { Err(TooLong(limit)) } else { Ok(text) }
+}
+
+/// Writes a value. It may stop when the text is longer than `limit`.
+fn written(v: &Value, limit: usize) -> String {
+    let mut writer = Writer { out: String::new(), limit, column: 0, indent: -1, whitespace: true, indention: true };
     writer.node(v, Context::Root);
     writer.new_line();
     writer.out
@@ -41,6 +56,8 @@ enum Context {
 
 struct Writer {
     out: String,
+    /// The length after which nothing else needs to be written.
+    limit: usize,
     column: usize,
     indent: i32,
     /// True if the last character written was white space.
@@ -69,6 +86,9 @@ impl Writer {
     /// Writes the indentation, on a new line unless this one is still empty.
     fn new_line(&mut self) {
         let indent = usize::try_from(self.indent).unwrap_or(0);
+        if self.out.len() > self.limit {
+            return;
+        }
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
             self.line_break();
         }
@@ -90,6 +110,7 @@ impl Writer {
 
     fn node(&mut self, v: &Value, context: Context) {
         match v {
+            _ if self.out.len() > self.limit => {}
             Value::Null => self.scalar("null", RequestedStyle::Plain, context),
             Value::Bool(b) => self.scalar(if *b { "true" } else { "false" }, RequestedStyle::Plain, context),
             Value::Int(i) => self.scalar(&i.to_string(), RequestedStyle::Plain, context),
@@ -357,4 +378,21 @@ fn is_base60(text: &str) -> bool {
         && underscored(whole)
         && underscored(fraction)
         && rest.split(':').all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_may_be_limited_while_it_is_written() {
+        let lines = Value::from("a\n".repeat(1000));
+        let v = (0..300).fold(lines, |inner, _| Value::Object([("a".to_owned(), inner)].into()));
+        let whole = to_string(&v);
+        assert!(whole.len() > 600_000);
+        assert_eq!(to_string_within(&v, whole.len()).as_deref(), Ok(whole.as_str()));
+        assert_eq!(to_string_within(&v, whole.len() - 1), Err(TooLong(whole.len() - 1)));
+        let text = written(&v, 100_000);
+        assert!(text.len() > 100_000 && text.len() < 110_000, "{}", text.len());
+    }
 }

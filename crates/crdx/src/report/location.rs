@@ -34,18 +34,6 @@ pub struct Excerpt {
     pub part: Range<usize>,
 }
 
-/// Returns true if a text may be that of a Secret, whose lines reports do not show: if it has a member `kind` with this value.
-pub fn names_secret(text: &[u8]) -> bool {
-    const KIND: &[u8] = b"Secret";
-    let ends = |at: usize| !text.get(at + KIND.len()).is_some_and(u8::is_ascii_alphanumeric);
-    let follows_kind = |at: usize| {
-        let is_between = |c: &u8| matches!(c, b' ' | b'\t' | b'"' | b'\'');
-        let mut before = text.get(..at).unwrap_or_default().iter().rev().skip_while(|c| is_between(c));
-        before.next() == Some(&b':') && before.skip_while(|c| is_between(c)).copied().take(4).eq(*b"dnik")
-    };
-    text.windows(KIND.len()).enumerate().any(|(at, part)| part == KIND && ends(at) && follows_kind(at))
-}
-
 impl SourceLocation {
     /// The location of a whole source.
     pub fn source(source: &Arc<str>) -> Self {
@@ -170,17 +158,6 @@ mod tests {
     use super::*;
 
     const FIRST: Position = Position { line: 1, column: 1 };
-
-    #[test]
-    fn a_text_with_the_kind_of_a_secret_names_one() {
-        for text in ["kind: Secret", "a: 1\nkind:  \"Secret\"\n", r#"{"kind":"Secret"}"#, "'kind' : Secret # x"] {
-            assert!(names_secret(text.as_bytes()), "{text}");
-        }
-        for text in ["kind: SecretStore", "kind: ClusterSecret", "name: Secret", "Secret", "ind: Secret", "kind Secret"]
-        {
-            assert!(!names_secret(text.as_bytes()), "{text}");
-        }
-    }
 
     #[test]
     fn a_spot_counts_lines_and_characters() {

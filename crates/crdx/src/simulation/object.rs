@@ -2,7 +2,7 @@
 
 use super::identity::FieldLocator;
 use crate::documents::{Document, Entry, FieldPositions, Note, manifest_path};
-use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict, names_secret};
+use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
@@ -156,7 +156,7 @@ pub fn problem(note: Note) -> ObjectReport {
         (None, Some(chunk)) => SourceLocation::line(&name, chunk.start.line),
         (None, None) => SourceLocation::source(&name),
     };
-    let has_secret = note.chunk.as_ref().is_some_and(|chunk| names_secret(&chunk.text));
+    let has_secret = note.chunk.as_ref().is_some_and(|chunk| chunk.names_secret());
     let location = if has_secret { location.without_excerpt() } else { location };
     let mut item = ObjectReport::new(location, Verdict::CannotTell, note.message);
     item.help = note.hint;
@@ -168,7 +168,7 @@ pub fn problem(note: Note) -> ObjectReport {
 pub fn warning(note: &Note, document: &Document, shown: bool) -> Diagnostic {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
-        chunk if shown => SourceLocation::at(&name, &chunk.text, chunk.start, at),
+        chunk if shown && !document.hides_lines() => SourceLocation::at(&name, &chunk.text, chunk.start, at),
         _ => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
     });
     Diagnostic {
@@ -243,6 +243,7 @@ impl Finder<'_> {
         let span = found.shown(&chunk.text, is_name);
         let location = SourceLocation::part(&source(name), &chunk.text, chunk.start, span.start, span.range);
         let location = location.made_from(self.document.origin.as_ref());
+        let location = if self.document.hides_lines() { location.without_excerpt() } else { location };
         *self.last.borrow_mut() = Some((path.to_owned(), is_name, location.clone()));
         location
     }

@@ -1,6 +1,7 @@
 //! Annotations of a GitHub workflow: one line per finding, with its file and line, and one per reason why objects
 //! are skipped; other cases without findings are not reported. GitHub shows at most ten errors and ten warnings per step as annotations and the rest in the log.
 
+use super::LeftOut;
 use crate::output::printable;
 use crate::output::report::case::{Case, Level};
 use std::collections::BTreeMap;
@@ -10,8 +11,8 @@ use std::fmt::Write as _;
 const MAX_NOTICES: usize = 20;
 
 /// Formats the notices about skipped objects, given as kinds and reasons with the numbers of objects. Without them, a run that skips
-/// everything would look like one that accepts everything.
-pub fn tail(skipped: &BTreeMap<(String, String), usize>) -> String {
+/// everything would look like one that accepts everything. The last annotation says what was left out.
+pub fn tail(skipped: &BTreeMap<(String, String), usize>, left_out: &LeftOut) -> String {
     let mut text = String::new();
     for ((kind, reason), count) in skipped.iter().take(MAX_NOTICES) {
         let objects = if *count == 1 { "1 object was".to_owned() } else { format!("{count} objects were") };
@@ -20,6 +21,10 @@ pub fn tail(skipped: &BTreeMap<(String, String), usize>) -> String {
     if let Some(more) = skipped.len().checked_sub(MAX_NOTICES).filter(|more| *more > 0) {
         let _ =
             writeln!(text, "::notice title=skipped::objects were skipped of {more} more kinds or for other reasons");
+    }
+    if let Some(message) = left_out.message() {
+        let command = if left_out.failed > 0 { "error" } else { "notice" };
+        let _ = writeln!(text, "::{command} title=left out::{}", escaped(&message));
     }
     text
 }

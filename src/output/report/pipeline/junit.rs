@@ -2,13 +2,24 @@
 //! the warnings of a passed case its output. Only elements and attributes of Jenkins' schema are used, so the class
 //! name contains the file name, and the texts contain line numbers.
 
-use super::Totals;
+use super::{LeftOut, Totals};
 use crate::output::markup::escaped;
 use crate::output::report::case::{Case, Outcome};
 use std::fmt::Write as _;
 
-/// The text after the cases.
-pub const TAIL: &str = "  </testsuite>\n</testsuites>\n";
+/// Formats the text after the cases. The counts at the beginning are those of all cases; the last case stands for those that
+/// were left out, and fails if one of them does, because some programs count the elements.
+pub fn tail(left_out: &LeftOut) -> String {
+    let case = left_out.message().map_or_else(String::new, |message| {
+        let message = escaped(&message);
+        let result = match left_out.failed {
+            0 => "<skipped/>".to_owned(),
+            _ => format!("<failure message=\"{message}\" type=\"more\">{message}</failure>"),
+        };
+        format!("    <testcase name=\"{message}\" classname=\"kubectl-crdx\">\n      {result}\n    </testcase>\n")
+    });
+    case + "  </testsuite>\n</testsuites>\n"
+}
 
 /// Formats the opening elements with their counts.
 pub fn head(totals: &Totals) -> String {

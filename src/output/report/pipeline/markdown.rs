@@ -3,6 +3,7 @@
 //! nor a mention has an effect.
 
 use super::super::case::{Case, Outcome};
+use crate::output::bounded::first_lines;
 use crate::output::printable;
 use crdx::report::RunNote;
 use std::collections::HashMap;
@@ -176,34 +177,15 @@ fn folded_notes(notes: &[RunNote]) -> String {
     match lines.join("\n") {
         lines if lines.is_empty() => lines,
         lines => {
-            let lines = cut(&lines, MAX_NOTES);
+            let lines = first_lines(&lines, MAX_NOTES);
             format!("\n<details><summary>Notes</summary>\n{}\n</details>\n", fenced("text", &lines))
         }
     }
 }
 
-/// Returns the first lines of a text, and says how many are left out.
-fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut lines = text.lines();
-    for line in lines.by_ref() {
-        if kept.len() + line.len() > limit {
-            break;
-        }
-        kept.extend([line, "\n"]);
-    }
-    // The line that did not fit is left out, too.
-    let left = lines.count() + 1;
-    let _ = write!(kept, "… {left} more line{}", if left == 1 { "" } else { "s" });
-    kept
-}
-
 /// Formats a block whose fence is longer than any row of backticks in the text, so that nothing in it ends the block.
 fn fenced(language: &str, text: &str) -> String {
-    let text = cut(&printable::text(text), MAX_DETAILS);
+    let text = first_lines(&printable::text(text), MAX_DETAILS);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("\n{fence}{language}\n{}\n{fence}\n", text.trim_end())
@@ -326,7 +308,7 @@ mod tests {
         let text = report(&[huge, cases().remove(1)]);
         assert_eq!(text.matches("\n| rejected | ").count(), 2, "a long name does not hide other rows");
         let long = case(0).findings.remove(0).message.repeat(100);
-        let kept = cut(&long, 1000);
+        let kept = first_lines(&long, 1000);
         assert!(kept.len() < 1100 && kept.ends_with(" more lines"), "{kept}");
     }
 }

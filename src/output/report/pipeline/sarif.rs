@@ -1,6 +1,6 @@
 //! SARIF 2.1.0 for code scanning: one result per finding.
 
-use super::Totals;
+use super::{LeftOut, Totals};
 use crate::output::report::case::{Case, Finding};
 use crdx::report::SourceLocation;
 use crdx_value::{Map, Value, json, object};
@@ -9,8 +9,15 @@ use std::fmt::Write as _;
 /// The URL of the JSON Schema of SARIF.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The text after the results.
-pub const TAIL: &str = "\n]}]}\n";
+/// Formats the text after the results. A notification says what was left out.
+pub fn tail(left_out: &LeftOut) -> String {
+    let Some(message) = left_out.message() else { return "\n]}]}\n".to_owned() };
+    let notification =
+        object([("level", Value::from("warning")), ("message", object([("text", Value::from(message))]))]);
+    let invocation =
+        object([("executionSuccessful", Value::Bool(true)), ("toolExecutionNotifications", vec![notification].into())]);
+    format!("\n],\"invocations\":[{}]}}]}}\n", json::to_string(&invocation))
+}
 
 /// Formats the text before the results.
 pub fn head(totals: &Totals) -> String {

@@ -12,12 +12,22 @@ pub fn head(totals: &Totals) -> String {
     format!("TAP version 14\n1..{}\n", totals.cases)
 }
 
-/// Formats the test point of a case; `number` starts at 1.
-pub fn case(case: &Case, number: usize) -> String {
-    let ok = match case.outcome {
+/// Formats the test point of a case without a description.
+pub fn short(case: &Case, number: usize) -> String {
+    let skip = if matches!(case.outcome, Outcome::Skipped(_)) { " # SKIP" } else { "" };
+    format!("{} {number}{skip}\n", ok(case))
+}
+
+fn ok(case: &Case) -> &'static str {
+    match case.outcome {
         Outcome::Passed | Outcome::Skipped(_) => "ok",
         Outcome::Failed | Outcome::CannotTell => "not ok",
-    };
+    }
+}
+
+/// Formats the test point of a case; `number` starts at 1.
+pub fn case(case: &Case, number: usize) -> String {
+    let ok = ok(case);
     let mut text = format!("{ok} {number} - {}", escaped(&case.subject));
     if let Outcome::Skipped(reason) = &case.outcome {
         let _ = write!(text, " # SKIP {}", escaped(reason));
