@@ -78,7 +78,8 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
             errors.sort();
             errors
         });
-        return (item["verdict"] != "rejected" || got != wanted).then(|| format!("got    {got:?}\n  wanted {wanted:?}"));
+        return (item["verdict"] != "rejected" || got != wanted)
+            .then(|| format!("got    {got:?}\n  wanted {wanted:?}"));
     }
     if item["verdict"] != "accepted" {
         return Some("wanted accepted".to_owned());
