@@ -79,7 +79,7 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
             errors
         });
         return (item["verdict"] != "rejected" || got != wanted)
-            .then(|| format!("got    {got:?}\n  wanted {wanted:?}"));
+            .then(|| format!("got    {got:?}\n  wanted {} {wanted:?}", write["code"]));
     }
     if item["verdict"] != "accepted" {
         return Some("wanted accepted".to_owned());
@@ -96,20 +96,29 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
     (got != wanted).then(|| format!("got    {got}\n  wanted {wanted}"))
 }
 
-/// A message without a patched object, whose keys have a random order, and with the errors of an apply patch in order.
+/// A message without what is random: the keys of a patched object, the order of the errors of an apply patch, of which an
+/// unknown field hides some, and spaces in the output of go-cmp.
 fn in_order(message: &str) -> String {
     static PATCHED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)^(Invalid value: )".*": "#).unwrap());
-    let mut lines: Vec<&str> = message.lines().collect();
-    if let [_, rest @ ..] = &mut *lines {
-        rest.sort_unstable();
+    const UNDECLARED: &str = ": field not declared in schema";
+    if message.contains(UNDECLARED) {
+        return message.split("): ").next().unwrap_or_default().to_owned() + UNDECLARED;
     }
+    let mut lines = message.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let first = lines.next().unwrap_or_default();
+    let mut rest: Vec<String> = lines.collect();
+    rest.sort_unstable();
+    rest.insert(0, first);
     // A dry run names the key without its prefix.
-    let text = lines.join("\n").replace("Key: /registry/", "Key: /");
+    let text = rest.join("\n").replace("Key: /registry/", "Key: /");
     PATCHED.replace(&text, "$1…: ").into_owned()
 }
 
-/// Removes the metadata that the server assigns and that a report leaves out.
+/// Removes what the server assigns and a report leaves out.
 fn remove_assigned(object: &mut Value) {
+    if object["kind"] == "Service" {
+        remove_allocated(&mut object["spec"]);
+    }
     let metadata = object["metadata"].as_object_mut().unwrap();
     for name in ["uid", "creationTimestamp", "managedFields", "resourceVersion", "selfLink"] {
         metadata.remove(name);
@@ -119,6 +128,16 @@ fn remove_assigned(object: &mut Value) {
         if annotations.is_empty() {
             metadata.remove("annotations");
         }
+    }
+}
+
+fn remove_allocated(spec: &mut Value) {
+    let ports = spec["ports"].as_array_mut().into_iter().flatten();
+    for port in ports.filter_map(Value::as_object_mut) {
+        port.remove("nodePort");
+    }
+    for name in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
+        spec.as_object_mut().unwrap().remove(name);
     }
 }
 
