@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Copies a part of ../shared/conformance into tests/conformance/collection, so that a clone has it: tests/conformance/collection.py.
 
-Taken are all tables, half of the policies, every eighth scenario of real CRDs, and every 25th answer about built-in kinds; collection.rs replays them.
+Kept are the recorded writes of built-in kinds (record_writes.sh records them). Taken are all tables, half of the policies, every eighth scenario of real CRDs, and every 25th answer about built-in kinds; collection.rs replays them.
 The CRDs that the recordings keep in files of their own are written into the requests.
 """
 import gzip
@@ -38,7 +38,8 @@ def scenarios(path, inlined):
 
 
 def main():
-    shutil.rmtree(OUT, ignore_errors=True)
+    for name in ["projects", "tables", "policies"]:
+        shutil.rmtree(OUT / name, ignore_errors=True)
     projects = SHARED / "data/projects"
     for path in sorted(projects.rglob("*.json.gz"))[::8]:
         write(OUT / "projects" / f"{path.parent.name}-{path.name}", scenarios(path, projects))

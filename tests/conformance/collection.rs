@@ -16,11 +16,11 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/collection").join(name)
 }
 
-fn unpack(path: &Path) -> String {
+pub fn unpack(path: &Path) -> String {
     let mut text = String::new();
     GzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
     text
@@ -210,25 +210,32 @@ fn compare(release: &str, op: &str, records: &[&Value]) {
         let verdict = if accepted { "accepted" } else { "rejected" };
         assert_eq!(item["verdict"], verdict, "{release} {op} {}\n{item}", record["body"]);
         if !accepted {
-            assert_eq!(errors_of_item(item, record), errors_of_record(record), "{release} {op} {}", record["body"]);
+            let sorted = |errors: Vec<(String, String)>| errors.into_iter().collect::<BTreeSet<_>>();
+            assert_eq!(
+                sorted(errors_of_item(item, record)),
+                sorted(errors_of_record(record)),
+                "{release} {op} {}",
+                record["body"]
+            );
         }
     }
 }
 
 /// Field and message of each error; an answer without causes has its message only.
-fn errors_of_record(record: &Value) -> BTreeSet<(String, String)> {
+pub fn errors_of_record(record: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let causes = record["causes"].as_array().map_or(&[][..], Vec::as_slice);
     if causes.is_empty() {
-        return BTreeSet::from([(String::new(), text(&record["message"]))]);
+        return vec![(String::new(), text(&record["message"]))];
     }
     causes.iter().map(|cause| (text(&cause["field"]), text(&cause["message"]))).collect()
 }
 
-fn errors_of_item(item: &Value, record: &Value) -> BTreeSet<(String, String)> {
+/// The same of an item of a report.
+pub fn errors_of_item(item: &Value, record: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if record["causes"].as_array().is_none_or(Vec::is_empty) {
-        return BTreeSet::from([(String::new(), text(&item["answer"]["message"]))]);
+        return vec![(String::new(), text(&item["answer"]["message"]))];
     }
     let errors = item["errors"].as_array().unwrap().iter().map(|error| {
         let (field, message) = (text(&error["field"]), text(&error["message"]));

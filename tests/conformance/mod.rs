@@ -5,6 +5,7 @@ pub mod differential;
 pub mod exchange;
 mod kubectl_get;
 mod patch_types;
+mod recorded_writes;
 mod releases;
 mod replay;
 mod scenario;

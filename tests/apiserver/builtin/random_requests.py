@@ -62,6 +62,11 @@ def encoded(body, kind):
     return json.dumps(body, separators=(",", ":"), sort_keys=kind == "ControllerRevision")
 
 
+def as_manifest(stored):
+    """A stored object with the metadata that a manifest has."""
+    return {**stored, "metadata": {key: value for key, value in stored["metadata"].items() if key in ("name", "namespace", "labels", "annotations")}}
+
+
 def masked(value):
     text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False)
     for pattern, mask in MASKED:
@@ -145,6 +150,13 @@ class Requests:
         elif status:
             mutate.change(status, self.chance)
 
+    def status(self, kind):
+        """A status with random changes."""
+        status = copy.deepcopy(self.chance.choice(self.statuses[kind]))
+        for _ in range(self.chance.choice([0, 1, 1, 2, 3])):
+            self.change_status(status, kind)
+        return status
+
     def part(self, given):
         """A part of an object that a patch may have."""
         if not isinstance(given, dict):
@@ -203,15 +215,11 @@ class Requests:
             return operation, f"{collection}?{query}", new, given["kind"]
         one = f"{collection}/{given['metadata']['name']}"
         if operation in STATUS_OPERATIONS:
-            base = {key: value for key, value in stored.items() if key != "metadata"}
-            base["metadata"] = {key: value for key, value in stored["metadata"].items() if key in ("name", "namespace", "labels", "annotations")}
-            status = copy.deepcopy(chance.choice(self.statuses[given["kind"]]))
-            for _ in range(chance.choice([0, 1, 1, 2, 3])):
-                self.change_status(status, given["kind"])
+            status = self.status(given["kind"])
             if chance.random() < 0.2:
                 query = query.replace("dryRun=All&", "")
             # A PUT of some kinds needs the resourceVersion, which differs between the servers.
-            body = {"status": status} if operation == "merge-status" else {**base, "status": status}
+            body = {"status": status} if operation == "merge-status" else {**as_manifest(stored), "status": status}
             return operation, f"{one}/status?{query}", body, given["kind"]
         if operation == "update":
             base = copy.deepcopy(chance.choice([given, stored]))

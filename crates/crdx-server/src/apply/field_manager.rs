@@ -185,7 +185,8 @@ impl FieldManager<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
     }
 
-    /// Applies `patch` to `live`, and returns the object with its managedFields; `default` sets defaults.
+    /// Applies `patch` to `live`, and returns the object with its managedFields; `default` sets defaults of an object in the version
+    /// of the request, and sees the object as it was merged.
     ///
     /// # Errors
     /// Returns a refusal if there are conflicts, or if the patch is invalid.
@@ -195,7 +196,7 @@ impl FieldManager<'_> {
         patch: &Value,
         manager: &str,
         force: bool,
-        default: &dyn Fn(&mut Value),
+        default: &dyn Fn(&mut Value, &Value),
     ) -> Result<Value, Refusal> {
         let api_version = patch.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
@@ -236,7 +237,7 @@ impl FieldManager<'_> {
         managed: &Managed,
         manager: &str,
         force: bool,
-        default: &dyn Fn(&mut Value),
+        default: &dyn Fn(&mut Value, &Value),
     ) -> Result<(Value, Managed), Refusal> {
         let mut managed = managed.clone();
         let mut bare = live.clone();
@@ -268,10 +269,10 @@ impl FieldManager<'_> {
         strip(&mut owners, &id);
         managed.owners = owners;
         let object = match new {
-            Some(new) => {
+            Some(merged) => {
                 // The error message shows the patch.
-                let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
-                default(&mut new);
+                let mut new = self.in_own_version(&merged, "new", patch).map_err(Refusal::Internal)?;
+                default(&mut new, &merged);
                 if let Some(e) = self.versions.unconvertible(&new) {
                     let described = described(patch);
                     return Err(Refusal::Internal(format!("failed to convert to unversioned ({described}): {e}")));
@@ -437,7 +438,7 @@ mod tests {
         let fields = manager(&versions);
         let mut live = object_with(r#"{"a":1}"#);
         fields.update(fields.empty_object, &mut live, "creator");
-        let apply = |live: &Value, spec: &str, by: &str| fields.apply(live, &object_with(spec), by, false, &|_| {});
+        let apply = |live: &Value, spec: &str, by: &str| fields.apply(live, &object_with(spec), by, false, &|_, _| {});
         let one = apply(&live, r#"{"a":1,"b":2,"l":[{"k":"x","v":1},{"k":"y"}]}"#, "one").unwrap();
         let less = apply(&one, r#"{"l":[{"k":"y"}]}"#, "one").unwrap();
         assert_eq!(json::to_string(less.get("spec").unwrap()), r#"{"a":1,"l":[{"k":"y"}]}"#);
@@ -455,7 +456,7 @@ mod tests {
         let versions = versions();
         let fields = manager(&versions);
         let live = object_with("{}");
-        let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_| {});
+        let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_, _| {});
         let described = |spec: &str| match apply(spec) {
             Err(Refusal::Internal(text)) => text,
             other => panic!("{other:?}"),

@@ -52,7 +52,9 @@ pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     let spent = Cell::new(None);
     let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
-        let default = |object: &mut Value| spent.set(spent.get().or(strategy.default(object).err()));
+        let default = |object: &mut Value, merged: &Value| {
+            spent.set(spent.get().or(strategy.default_applied(object, merged).err()));
+        };
         fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
     spent.get().map_or(Ok(()), Err)?;

@@ -166,12 +166,21 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         Ok(Self::Object::of_value(applied)?)
     }
 
-    /// Sets the schema's defaults, after an apply or a mutation by admission.
+    /// Sets the schema's defaults, after a mutation by admission.
     ///
     /// # Errors
     /// Returns an error if the defaults need more memory than an object that can be stored.
     fn default(&self, _object: &mut Value) -> Result<(), Spent> {
         Ok(())
+    }
+
+    /// Sets the defaults after an apply; `merged` is the object before its conversion, which may have empty lists and maps that
+    /// the converted object omits.
+    ///
+    /// # Errors
+    /// Returns the same error as [`Self::default`].
+    fn default_applied(&self, object: &mut Value, _merged: &Value) -> Result<(), Spent> {
+        self.default(object)
     }
 
     // Managed fields

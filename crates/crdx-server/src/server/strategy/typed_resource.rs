@@ -239,6 +239,15 @@ impl Strategy for TypedResource {
         Ok(())
     }
 
+    fn default_applied(&self, object: &mut Value, merged: &Value) -> Result<(), Spent> {
+        self.default(object)?;
+        if self.resources.validates_content {
+            self.keep_empties(self.kind.encoded(merged).empties);
+        }
+        self.default_times(object);
+        Ok(())
+    }
+
     fn empty_object(&self) -> Value {
         self.kind.encode(&Value::Object(Map::new()))
     }
@@ -412,13 +421,21 @@ impl TypedResource {
         self.note_shared_labels(&object);
         let mut object = self.kind.default_request(object, empties.as_ref());
         if self.resources.validates_content {
-            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+            self.keep_empties(empties);
         }
         self.complete_pods(&mut object);
-        if self.resources.allocations.is_some() {
-            generated::default_times(&self.kind, &mut object, self.now);
-        }
+        self.default_times(&mut object);
         object
+    }
+
+    fn keep_empties(&self, empties: Option<Empties>) {
+        *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+    }
+
+    fn default_times(&self, object: &mut Value) {
+        if self.resources.allocations.is_some() {
+            generated::default_times(&self.kind, object, self.now);
+        }
     }
 
     /// Notes that the labels of a Job are those of its template: the default is the map of the template itself

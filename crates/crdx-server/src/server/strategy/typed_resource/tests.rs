@@ -1124,11 +1124,31 @@ fn an_empty_map_in_an_atomic_list_changes_the_owner_of_the_list() {
 }
 
 #[test]
+fn errors_of_an_apply_show_empty_maps() {
+    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation().build();
+    let deployment = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{
+        "selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{}},"spec":{"containers":[{"name":"a","image":"i"}]}}}}"#;
+    for (given, shown) in [(r#""labels":{}"#, "{}"), (r#""labels":null"#, "null")] {
+        let deployment = deployment.replace(r#""labels":{}"#, given);
+        let path = format!("{DEPLOYMENTS}/d?fieldManager=m");
+        let refused = answer(&server, Method::Patch, &path, "application/apply-patch+yaml", &deployment);
+        let message = format!(
+            "spec.template.metadata.labels: Invalid value: {shown}: `selector` does not match template `labels`"
+        );
+        assert!(refused.body.message().contains(&message), "{}", refused.body.message());
+    }
+}
+
+#[test]
 fn the_time_of_a_taint_is_that_of_the_request() {
     let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().build();
     let rule = r#"{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{
         "deviceSelector":{"driver":"x.example.com"},"taint":{"key":"k","effect":"NoExecute"}}}"#;
     let created = send(&server, Method::Post, "/apis/resource.k8s.io/v1/devicetaintrules", rule);
+    let path = "/apis/resource.k8s.io/v1/devicetaintrules/b?fieldManager=m";
+    let applied = rule.replace(r#""name":"a""#, r#""name":"b""#);
+    let applied = answer(&server, Method::Patch, path, "application/apply-patch+yaml", &applied);
+    assert_eq!(body(&applied).str_at(&["spec", "taint", "timeAdded"]), Some("1970-01-01T00:00:00Z"));
     assert_eq!(body(&created).str_at(&["spec", "taint", "timeAdded"]), Some("1970-01-01T00:00:00Z"));
     let slice = r#"{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"a"},"spec":{
         "driver":"x.example.com","nodeName":"n","pool":{"name":"p","resourceSliceCount":1,"generation":1},
