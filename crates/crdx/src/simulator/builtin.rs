@@ -34,9 +34,7 @@ use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulator::kubectl_errors;
 use crate::simulator::unsent::not_determined;
-use cluster_state::{
-    check_namespace, check_service_account, existing, read_limit_ranges, reads_existing, served_by_cluster,
-};
+use cluster_state::{check_namespace, check_service_account, existing, reads_existing, served_by_cluster};
 use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
@@ -143,7 +141,6 @@ pub fn decode(
         return item.into();
     }
     let plural = resources::plural(kind);
-    let creates_namespace = before.creates_namespace;
     let (found, is_input) = cluster_state::earlier(context, before.stored)
         .unwrap_or_else(|| (existing(context, rules, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
@@ -194,7 +191,6 @@ pub fn decode(
         context.built_in.prepare(admission, options, namespace);
     }
     let write = sending.write(&item.identity);
-    read_limit_ranges(context, options, &write);
     let (updated, after) = match &found {
         Found::Object(existing, _) => {
             let of_found = if is_input { ExistingObject::Input } else { ExistingObject::Stored };
@@ -214,8 +210,8 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    if !creates_namespace && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
-        check_namespace(&mut item, context, &plural, &found);
+    if item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+        check_namespace(&mut item, context, &plural, (&found, known.namespace.as_deref()));
     }
     if creates && item.verdict == Verdict::Decodes {
         check_service_account(&mut item, context, &sent, earlier);

@@ -22,6 +22,7 @@ fn simulator() -> Simulator {
         ignore_missing: false,
         builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
         cluster: None,
+        given: Arc::default(),
     };
     Simulator {
         settings,
