@@ -30,7 +30,7 @@ pub mod watch;
 use crate::files::input_size::Counted;
 pub use content::NoObject;
 use crdx::documents::lists::{self, ListError};
-use crdx::documents::{ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake};
+use crdx::documents::{ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake, refusal};
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks, Contents};
 use crdx_text::yaml::Duplicate;
@@ -223,7 +223,8 @@ impl Input {
             && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err()))
         {
             if !std::mem::replace(&mut current.is_template, true) {
-                self.no_object(current, &chunk, NoObject::Template);
+                let refusal = contents.as_ref().err().and_then(|e| unparsable(&current.name, &chunk.chunk, e));
+                self.no_object(current, &chunk, (NoObject::Template, refusal));
             }
             return;
         }
@@ -232,7 +233,8 @@ impl Input {
             Err(e) => {
                 current.has_entries = true;
                 let hint = files::hint(&chunk.chunk, e.kind);
-                return self.problem(Note { hint, stop: Stop::Always, ..chunk.note(e.position, e.message) });
+                let refusal = unparsable(&current.name, &chunk.chunk, &e);
+                return self.problem(Note { hint, stop: Stop::Always, refusal, ..chunk.note(e.position, e.message) });
             }
         };
         let value = std::mem::take(&mut contents.value);
@@ -251,7 +253,8 @@ impl Input {
         let may_be_patch = classify && (current.lenient || self.options.defines_kinds);
         let patch = || (may_be_patch && content::is_definition_patch(&value)).then_some(NoObject::Patch);
         if let Some(reason) = reason.or_else(patch) {
-            return self.no_object(current, &chunk, reason);
+            let refusal = refusal::without_kind(&current.name, &value);
+            return self.no_object(current, &chunk, (reason, refusal));
         }
         let is_list = classify && lists::is_list(&value);
         if is_list && !self.options.whole_lists {
@@ -305,15 +308,17 @@ impl Input {
             // kubectl decodes an empty kind, and continues after the error.
             let is_empty = document.value.get(field).is_some_and(|value| value.as_str() == Some(""));
             let stop = if document.item.is_some() || is_empty { Stop::Never } else { Stop::IfValidated };
-            let Document { source, chunk, .. } = document;
-            return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop });
+            let Document { source, chunk, item, value, .. } = document;
+            let refusal = if item.is_none() { refusal::of_object(&source, &value) } else { None };
+            return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop, refusal });
         }
         self.directory_has_entries = true;
         self.ready.extend(warnings);
         self.ready.push_back(Entry::Document(document));
     }
 
-    fn no_object(&mut self, current: &mut Current, chunk: &SourceChunk, reason: NoObject) {
+    /// The entry for a document that is no object; `refusal` is kubectl's error.
+    fn no_object(&mut self, current: &mut Current, chunk: &SourceChunk, (reason, refusal): (NoObject, Option<String>)) {
         current.has_entries = true;
         if current.lenient {
             return self.options.skipped.add(&current.name, reason);
@@ -324,7 +329,9 @@ impl Input {
             Position { line: start.line + lines_before, column: if lines_before == 0 { start.column } else { 1 } };
         let hint = Some(reason.hint().to_owned());
         let message = reason.message(&current.name);
-        self.problem(Note { hint, stop: Stop::IfValidated, ..chunk.note(Some(position), message) });
+        // A text that cannot be parsed stops kubectl in any case.
+        let stop = if reason == NoObject::Template { Stop::Always } else { Stop::IfValidated };
+        self.problem(Note { hint, stop, refusal, ..chunk.note(Some(position), message) });
     }
 
     /// Reads the next chunk of the current source.
@@ -367,6 +374,11 @@ impl Input {
             Step::DirectoryStart => self.directory_has_entries = false,
         }
     }
+}
+
+/// Returns kubectl's error for a text that it cannot parse; `None` if it is no text, or too large for this program.
+fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<String> {
+    files::is_text(chunk, error.kind).then(|| refusal::unparsable(source, &error.message))
 }
 
 /// True if a line before a document has only a comment, a separator or nothing.

@@ -28,6 +28,7 @@ use crdx::simulation::filter::{Filter, KindPattern};
 use crdx::simulation::object::Kind;
 use crdx::simulator::admission::Admission;
 use crdx::simulator::built_in_server::BuiltInServer;
+use crdx::simulator::cluster_objects::GivenObjects;
 use crdx::simulator::existing::ExistingObjects;
 use crdx::simulator::object_store::ObjectStore;
 use crdx::simulator::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
@@ -147,8 +148,9 @@ impl Simulation {
         let mut notes = Vec::new();
         let cluster = (!plan.offline).then(|| Arc::new(Live::new(plan.target.clone())));
         let releases = plan.releases.clone().unwrap_or_else(|| release_of(plan, cluster.as_deref(), &mut notes));
-        let existing = existing_objects(plan, cluster.as_ref(), show, &mut notes);
         let namespace = cluster::namespace_or_default(plan.namespace.as_deref(), &plan.target);
+        let mut others = GivenObjects::default();
+        let existing = existing_objects(plan, cluster.as_ref(), (&mut others, &namespace), show, &mut notes);
         let reading = admission::Reading {
             options: &plan.policies,
             input: plan.options.clone(),
@@ -162,7 +164,8 @@ impl Simulation {
             namespace: &namespace,
         };
         let has_live_policies = reading.live.is_some();
-        let objects = reading.read(show, &mut notes);
+        let mut objects = reading.read(show, &mut notes);
+        let others = Arc::new(objects.with_existing(others));
         let admissions = releases.iter().map(|release| reading.admission(&objects, release, &mut notes));
         let admissions: Vec<Option<Admission>> = admissions.collect();
         // Only server-side apply needs field ownership.
@@ -177,7 +180,10 @@ impl Simulation {
                 None => server.build(),
             };
             Simulator {
-                settings: settings(plan, release, &namespace, cluster.clone()),
+                settings: Settings {
+                    given: Arc::clone(&others),
+                    ..settings(plan, release, &namespace, cluster.clone())
+                },
                 server: Arc::new(server),
                 updates: Updates {
                     request_kind: plan.request_kind.clone(),
@@ -291,7 +297,7 @@ impl Simulation {
         )
     }
 
-    fn finish(self, seen_kinds: SeenKinds) -> RunSummary {
+    fn finish(self, mut seen_kinds: SeenKinds) -> RunSummary {
         let Self { plan, cluster, releases, simulators, known, filter, has_live_policies, mut notes, .. } = self;
         let warnings = plan.options.warnings.take().into_iter();
         notes.extend(warnings.map(|message| RunNote { kind: "inputWarning", message }));
@@ -309,6 +315,7 @@ impl Simulation {
         if let Some(left) = left.flatten() {
             notes.push(RunNote { kind: "oldObjects", message: left.text() });
         }
+        seen_kinds.add_given(simulators.iter().flat_map(|simulator| simulator.settings.given.classes_of_pods()));
         let mut admissions = simulators.iter().filter_map(|simulator| simulator.admission.get());
         if admissions.any(|admission| admission.has_webhooks()) {
             notes.extend(seen_kinds.builtin_note());
@@ -350,13 +357,14 @@ fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> 
 fn existing_objects(
     plan: &Plan,
     cluster: Option<&Arc<Live>>,
+    given: (&mut GivenObjects, &str),
     show: &mut (dyn FnMut(ObjectReport) + Send),
     notes: &mut Vec<RunNote>,
 ) -> ExistingObjects {
     match cluster {
         _ if !plan.old.is_empty() => {
             let files = Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old");
-            ExistingObjects::from_files(files, Arc::new(TempStore::default()), show)
+            ExistingObjects::from_files(files, Arc::new(TempStore::default()), given, show)
         }
         // A diff needs the existing objects.
         Some(live) if plan.compares.is_some() || cluster::is_configured(&plan.target) => {
@@ -385,6 +393,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         ignore_missing: plan.ignore_missing_crds,
         builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
         cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
+        given: Arc::default(),
     }
 }
 

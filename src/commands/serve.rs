@@ -9,7 +9,7 @@ use crate::files::open::private_log;
 use crate::output::printable::complain;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Namespaces, Server, ServerBuilder, UserInfo};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, Server, ServerBuilder, UserInfo};
 use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -54,6 +54,29 @@ fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilde
     server
 }
 
+/// Returns the rule for namespaces and their names, besides `default`; `None` if neither flags nor built-in kinds need them.
+///
+/// # Errors
+/// Returns an error if a name is invalid, or if there is no namespace for the namespace controller.
+fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, String> {
+    let names = match &args.namespaces {
+        Some(names) => names.clone(),
+        None if args.builtin => SYSTEM_NAMESPACES.map(str::to_owned).to_vec(),
+        None => Vec::new(),
+    };
+    if let Some((name, problem)) =
+        names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))
+    {
+        return Err(format!("--namespaces {name:?}: {problem}"));
+    }
+    match (args.namespace_controller, names.is_empty()) {
+        (true, true) => Err("--namespace-controller needs --builtin or the names of --namespaces".to_owned()),
+        (true, false) => Ok(Some((Namespaces::Controlled, names))),
+        (false, false) => Ok(Some((Namespaces::Finalized, names))),
+        (false, true) => Ok(args.namespaces.is_some().then_some((Namespaces::OnDemand, names))),
+    }
+}
+
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
@@ -64,14 +87,8 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
     let server = Server::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
     let mut server = server.created_at(now);
-    if let Some(names) = &args.namespaces {
-        if let Some((name, problem)) =
-            names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))
-        {
-            return Err(one(format!("--namespaces {name:?}: {problem}")));
-        }
-        let rule = if names.is_empty() { Namespaces::OnDemand } else { Namespaces::Created };
-        server = server.with_namespaces(rule, names);
+    if let Some((rule, names)) = namespaces(args).map_err(one)? {
+        server = server.with_namespaces(rule, &names);
     }
     let mut server = with_admission(server, args);
     if args.builtin {

@@ -16,6 +16,7 @@ use crdx::report::ObjectReport;
 use crdx::report::severity::{self, Severities, Severity};
 use crdx::simulation::identity::FieldLocator as _;
 use crdx::simulation::object::{Kind, MAX_FOUND, Object, lintable, warning};
+use crdx::simulator::cluster_objects::GivenObjects;
 use crdx::simulator::existing::ExistingObjects;
 use crdx::suites::Suite;
 use crdx::suites::suite::SuiteError;
@@ -92,7 +93,11 @@ impl Committed {
             (key(&value), Old { value, location })
         };
         let lintable = lintable(entries(), &mut |_| {}).into_iter().flatten().map(old).collect();
-        Self { existing: ExistingObjects::from_files(entries(), Arc::new(TempStore::default()), &mut |_| {}), lintable }
+        let mut given = GivenObjects::default();
+        let store = Arc::new(TempStore::default());
+        // Only objects that are edited are compared with the commit.
+        let existing = ExistingObjects::from_files(entries(), store, (&mut given, "default"), &mut |_| {});
+        Self { existing, lintable }
     }
 }
 

@@ -338,7 +338,7 @@ impl Walk<'_> {
 
 /// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
-    Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never }
+    Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never, refusal: None }
 }
 
 /// The note about a directory whose files are not searched.
@@ -373,13 +373,11 @@ fn without_object(directory: &str) -> Note {
 /// The help line for a chunk that cannot be read.
 pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
     let text = chunk.text.as_slice();
-    // Bytes that are not UTF-8 were replaced when the file was decoded.
-    let gzip = text.starts_with(b"\x1f\x8b") || text.starts_with(b"\x1f\xef\xbf\xbd\x08");
     let hint = if chunk.is_too_large() {
         "split it into several documents, or leave the file out with --ignore"
-    } else if gzip {
+    } else if is_gzip(text) {
         "this is a gzip file: gunzip it first"
-    } else if text.starts_with(b"PK\x03\x04") {
+    } else if is_zip(text) {
         "this is a zip file: unpack it first"
     } else if text.contains(&0) {
         "this is not a text file"
@@ -393,6 +391,22 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
         return None;
     };
     Some(hint.to_owned())
+}
+
+fn is_gzip(text: &[u8]) -> bool {
+    // Bytes that are not UTF-8 were replaced when the file was decoded.
+    text.starts_with(b"\x1f\x8b") || text.starts_with(b"\x1f\xef\xbf\xbd\x08")
+}
+
+fn is_zip(text: &[u8]) -> bool {
+    text.starts_with(b"PK\x03\x04")
+}
+
+/// Returns true if a chunk that cannot be parsed is a text of a size that this program reads.
+pub fn is_text(chunk: &Chunk, kind: ErrorKind) -> bool {
+    let text = chunk.text.as_slice();
+    let is_read = !matches!(kind, ErrorKind::Encoding | ErrorKind::Expansion) && !chunk.is_too_large();
+    is_read && !is_gzip(text) && !is_zip(text) && !text.contains(&0)
 }
 
 #[cfg(test)]

@@ -140,6 +140,7 @@ impl Sources {
             hint: Some(hint),
             chunk: None,
             stop: Stop::Never,
+            refusal: None,
         })
     }
 }

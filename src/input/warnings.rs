@@ -54,7 +54,15 @@ mod tests {
         for line in [1, 1, 2].into_iter().chain(3..30) {
             let position = Some(Position { line, column: 1 });
             let message = "a".to_owned();
-            warnings.add(&Note { source: "x".into(), position, message, hint: None, chunk: None, stop: Stop::Never });
+            warnings.add(&Note {
+                source: "x".into(),
+                position,
+                message,
+                hint: None,
+                chunk: None,
+                stop: Stop::Never,
+                refusal: None,
+            });
         }
         let taken = warnings.take();
         assert_eq!((taken.len(), taken[1].as_str()), (21, "x:2:1: a"));

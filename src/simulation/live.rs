@@ -1,7 +1,7 @@
 //! The cluster of a run: connected on first use and shared by all threads.
 
 use crate::cluster::{self, Connection, JSON};
-use crdx::cluster::{Cluster, Error, PendingResponse, Resource};
+use crdx::cluster::{Cluster, Error, PendingResponse, Resource, state_of};
 use crdx_server::server::NamespaceState;
 use crdx_value::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -82,8 +82,7 @@ impl Live {
         let found = connection.ask(&Resource::namespaces().object_path(None, name), JSON).wait()?;
         let state = match &found {
             None => NamespaceState::Missing,
-            Some(found) if is_terminating(found) => NamespaceState::Terminating,
-            Some(_) => NamespaceState::Unspecified,
+            Some(found) => state_of(found),
         };
         Ok(ReadableNamespace { state, object: found.map(Arc::new) })
     }
@@ -146,8 +145,4 @@ impl Cluster for Live {
         let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(plural.to_owned()).or_insert_with(|| error.clone());
     }
-}
-
-fn is_terminating(namespace: &Value) -> bool {
-    namespace.str_at(&["status", "phase"]) == Some("Terminating")
 }

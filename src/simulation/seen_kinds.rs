@@ -10,8 +10,8 @@ use crdx::simulator::builtin::classes::{self, Class};
 use crdx::simulator::builtin::{service_accounts, service_allocations};
 use crdx_server::crd;
 use crdx_types::resources;
-use crdx_value::group_version;
 use crdx_value::release::Release;
+use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of classes, service accounts or Services that a note names.
@@ -33,7 +33,7 @@ pub struct SeenKinds {
     decoded: usize,
     /// The classes that new Pods name.
     classes: BTreeSet<Class>,
-    /// The classes among the inputs.
+    /// The classes among the inputs and those of other files.
     created_classes: BTreeSet<Class>,
     /// The service accounts that new Pods name, with their namespaces.
     service_accounts: BTreeSet<String>,
@@ -80,6 +80,11 @@ impl SeenKinds {
         {
             kind.namespaces.insert(namespace.clone());
         }
+    }
+
+    /// Records classes that files give.
+    pub fn add_given<'v>(&mut self, classes: impl Iterator<Item = &'v Value>) {
+        self.created_classes.extend(classes.filter_map(classes::class));
     }
 
     /// Records what new objects of built-in kinds need in the cluster, and what the inputs create of it.

@@ -275,6 +275,12 @@ impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
 }
 
 impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
+    /// Returns the field validation of the requests.
+    fn level(&self) -> FieldValidation {
+        let first = self.run.simulators.first();
+        first.map_or(FieldValidation::Strict, |simulator| simulator.settings.request_options.level)
+    }
+
     /// Returns the task of an entry, unless it has none or is delayed.
     fn entry(&mut self, entry: Entry) -> Option<Task> {
         match entry {
@@ -287,13 +293,12 @@ impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
                 self.document_or_list(Object { document, warnings })
             }
             Entry::Problem(note) => {
-                let level = self.run.simulators.first().map(|simulator| simulator.settings.request_options.level);
-                let stopped = level.and_then(|level| StoppedAt::problem(&note, level));
-                self.stopped = stopped.or(self.stopped.take());
-                self.item(object::problem(note))
+                let level = self.level();
+                self.stopped = StoppedAt::problem(&note, level).or(self.stopped.take());
+                self.item(object::unsent(note, level))
             }
             // A warning about a whole source means that it contains no object.
-            Entry::Warning(note) if note.position.is_none() => self.item(object::problem(note)),
+            Entry::Warning(note) if note.position.is_none() => self.item(object::unsent(note, self.level())),
             Entry::Warning(note) => {
                 self.notes.push(note);
                 None

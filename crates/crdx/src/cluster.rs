@@ -106,6 +106,14 @@ pub trait Cluster: Debug + Send + Sync {
     }
 }
 
+/// Returns whether an existing Namespace accepts new objects.
+pub fn state_of(namespace: &Value) -> NamespaceState {
+    match namespace.str_at(&["status", "phase"]) {
+        Some("Terminating") => NamespaceState::Terminating,
+        _ => NamespaceState::Unspecified,
+    }
+}
+
 /// Returns the items of a list; none for null.
 pub(crate) fn items(list: &Value) -> &[Value] {
     list.get("items").and_then(Value::as_array).unwrap_or_default()

@@ -5,6 +5,7 @@
 
 pub mod lists;
 pub mod manifest_path;
+pub mod refusal;
 
 use crdx_server::crd;
 use crdx_server::policies::{self, model::PolicyKind};
@@ -43,6 +44,9 @@ pub struct Note {
     pub chunk: Option<Arc<Chunk>>,
     /// The effect on the rest of the file.
     pub stop: Stop,
+    /// kubectl's error, if it refuses the document before it sends a request; where it depends on validation, as
+    /// [`Self::stop`] says.
+    pub refusal: Option<String>,
 }
 
 /// The effect of a problem on the rest of its file, as kubectl reads it (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).
@@ -214,7 +218,7 @@ impl SourceChunk {
     /// A message about the chunk.
     pub fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {
         let (source, chunk) = (Arc::clone(&self.source), Some(Arc::clone(&self.chunk)));
-        Note { source, position, message: message.into(), hint: None, chunk, stop: Stop::Never }
+        Note { source, position, message: message.into(), hint: None, chunk, stop: Stop::Never, refusal: None }
     }
 
     /// Warnings about parts of the chunk that kubectl ignores silently.

@@ -12,6 +12,7 @@
 pub mod admission;
 pub mod built_in_server;
 pub mod builtin;
+pub mod cluster_objects;
 mod context;
 mod definition_update;
 mod earlier_object;
@@ -40,6 +41,7 @@ use crate::simulation::object::{Kind, Object};
 use admission::Admission;
 use built_in_server::BuiltInServer;
 use builtin::Created;
+use cluster_objects::GivenObjects;
 use context::SimulationContext;
 pub use context::{CompareOptions, Updates};
 use crdx_server::server::Server;
@@ -71,6 +73,8 @@ pub struct Settings {
     pub builtin: builtin::Rules,
     /// The cluster from which missing CRDs are read, if allowed.
     pub cluster: Option<Arc<dyn Cluster>>,
+    /// The objects of the cluster on which answers depend, as far as files give them.
+    pub given: Arc<GivenObjects>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -124,7 +128,7 @@ impl Simulator {
     }
 
     fn simulate_custom_resource(&self, prepared: PreparedObject) -> ObjectReport {
-        let PreparedObject { mut object, identity, route, turn, pending, creates_namespace } = prepared;
+        let PreparedObject { mut object, identity, route, turn, pending, namespace } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
@@ -132,9 +136,9 @@ impl Simulator {
         let known = identity.clone();
         // A panic in the simulation of one object must not affect the others.
         let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
-        let before = Before { stored, pending, creates_namespace };
+        let before = Before { stored, pending };
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
-            submit::submit(self.context(), &route, value, identity, before, &finder)
+            submit::submit(self.context(), &route, value, identity, (before, namespace), &finder)
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -151,7 +155,7 @@ impl Simulator {
         let PreparedBuiltIn { object, kind, created, turn, pending } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
-        let before = Before { stored, pending, creates_namespace: created.has_namespace() };
+        let before = Before { stored, pending };
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
         let mut simulated = self.decode_object(object, &kind, &created, before);
@@ -196,6 +200,7 @@ impl Simulator {
             namespace: &self.settings.namespace,
             admission: self.admission.get().map(Arc::as_ref),
             cluster: self.settings.cluster.as_deref(),
+            given: &self.settings.given,
         }
     }
 }

@@ -62,15 +62,19 @@ pub struct Serve {
     /// Copy the CRDs and custom resources of the cluster at the start
     #[arg(long)]
     pub load_from_cluster: bool,
-    /// Serve namespaces, with `default` and these at the start; without names, a namespace is created when it is first
-    /// used
+    /// Serve namespaces, with `default` and these at the start, and reject objects in others; a deleted namespace stays
+    /// `Terminating` until a client finalizes it. Without names, a namespace is created when it is first used, and deleted
+    /// with its contents
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub namespaces: Option<Vec<String>>,
+    /// Run the namespace controller: delete the contents of a deleted namespace, then the namespace
+    #[arg(long)]
+    pub namespace_controller: bool,
     /// Store and enforce admission policies (validating and mutating) with their bindings, namespaces and config maps,
     /// and call admission webhooks and the conversion webhooks of CRDs
     #[arg(long)]
     pub admission: bool,
-    /// Serve every built-in kind of the version, with namespaces: decoded, defaulted and merged by its Go type, with status
+    /// Serve every built-in kind of the version, with namespaces as with the names of `--namespaces`: decoded, defaulted and merged by its Go type, with status
     /// and scale subresources and server-side apply, but without controllers; only metadata, containers, immutable data,
     /// admission policies and webhook configurations are validated
     #[arg(long)]

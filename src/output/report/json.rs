@@ -139,6 +139,9 @@ fn members(item: &ObjectReport) -> Map {
         }
     }
     put("verdict", item.verdict.as_str().into());
+    if item.is_unsent {
+        put("sent", false.into());
+    }
     if let Some(response) = &item.answer {
         put("action", item.action.as_str().into());
         put("answer", answer(response));

@@ -206,10 +206,10 @@ impl ServerBuilder {
 
     /// The namespaces that policies or built-in kinds need.
     fn default_namespaces(&self) -> Option<(Namespaces, Vec<String>)> {
-        if self.policies.is_some() {
-            Some((Namespaces::Unchecked, Vec::new()))
-        } else if self.built_in_kinds {
+        if self.built_in_kinds {
             Some((Namespaces::Created, SYSTEM_NAMESPACES.map(str::to_owned).to_vec()))
+        } else if self.policies.is_some() {
+            Some((Namespaces::Unchecked, Vec::new()))
         } else {
             None
         }

@@ -53,6 +53,7 @@ impl Server {
         for name in &names {
             resources.written_definitions.add(name);
         }
+        resources.enqueue_deleted_namespaces();
         self.run_controllers(now);
         orphans
     }

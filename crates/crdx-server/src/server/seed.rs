@@ -14,6 +14,8 @@ use crdx_value::Value;
 use crdx_value::time::Timestamp;
 use std::sync::{Arc, PoisonError};
 
+const DELETION: &str = "deletionTimestamp";
+
 /// The reason why an object or a CRD cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
@@ -108,7 +110,8 @@ impl Server {
         }
     }
 
-    /// Stores a CRD, with its status if it has one, and serves it.
+    /// Stores a CRD, with its status if it has one, and serves it. The controllers do not finalize a CRD that is being
+    /// deleted: its objects may follow.
     ///
     /// # Errors
     /// The CRD cannot be decoded.
@@ -119,6 +122,7 @@ impl Server {
             crd.status.stored_versions = storage.collect();
         }
         let name = crd.name().to_owned();
+        let deleted = crd.metadata.remove(DELETION).filter(|time| !time.is_null());
         let value = crd.to_value();
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
         {
@@ -127,6 +131,15 @@ impl Server {
         }
         self.resources().written_definitions.add(&name);
         self.run_controllers(now);
+        if let Some(time) = deleted {
+            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(stored) = self.stored_definition(&name) {
+                let mut crd = (*stored).clone();
+                metadata::set(&mut crd, DELETION, Some(time));
+                self.resources().definitions.objects.seed(&name, crd, revision, &self.resources().storage.revision);
+            }
+            self.resources().serve_definition(&name);
+        }
         Ok(())
     }
 
@@ -225,6 +238,24 @@ mod tests {
         assert_eq!(send(&server, Method::Patch, read(r#"{"spec":{"length":"longer"}}"#)).0, 422);
         server.withdraw("kites.toys.example.com", "ns", "k");
         assert_eq!(send(&server, Method::Get, Value::Null).0, 404);
+    }
+
+    #[test]
+    fn a_crd_that_is_being_deleted_forbids_creates_only() {
+        let server = Server::new(Release::NEWEST, 0);
+        let mut crd = kites();
+        metadata::set_text(&mut crd, DELETION, "2026-01-01T00:00:00Z");
+        metadata::set(&mut crd, "finalizers", Some(vec![crate::crd::CLEANUP_FINALIZER.into()].into()));
+        server.seed_definition(&crd, Timestamp::default()).unwrap();
+        let kite = r#"{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{"name":"k"}}"#;
+        server.seed("kites.toys.example.com", "ns", read(kite)).unwrap();
+        let other = read(&kite.replace(r#""k""#, r#""other""#));
+        let refused = server.handle(&Request::new(Method::Post, KITES, other));
+        let message = r#"kites.toys.example.com "other" is forbidden: create not allowed while custom resource definition is terminating"#;
+        assert_eq!((refused.code, refused.body.message()), (403, message));
+        assert_eq!(send(&server, Method::Patch, read(r#"{"metadata":{"labels":{"a":"b"}}}"#)).0, 200);
+        assert_eq!(send(&server, Method::Delete, Value::Null).0, 200);
+        assert!(server.stored_definition("kites.toys.example.com").is_none());
     }
 
     #[test]

@@ -30,10 +30,10 @@ pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport>
     let pruned = pruned(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
     // For equal verdicts, `max_by_key` returns the last one, which is the newest.
     let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
-    let (verdict, reason, help, answer) =
-        (worst.verdict, worst.reason.clone(), worst.help.clone(), worst.answer.clone());
+    let (verdict, is_unsent) = (worst.verdict, worst.is_unsent);
+    let (reason, help, answer) = (worst.reason.clone(), worst.help.clone(), worst.answer.clone());
     let best = answers.into_iter().max_by_key(|(_, item)| std::cmp::Reverse(severity(item.verdict)))?.1;
-    Some(ObjectReport { verdict, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
+    Some(ObjectReport { verdict, is_unsent, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
 }
 
 /// Returns the rank of a verdict, in the order of exit codes.

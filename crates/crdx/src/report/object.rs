@@ -28,6 +28,8 @@ pub struct ObjectReport {
     pub help: Option<String>,
     /// The server's response, if a request was sent.
     pub answer: Option<Answer>,
+    /// True if kubectl sends no request, because the document cannot be read, or because kubectl refuses it.
+    pub is_unsent: bool,
     /// Remarks on how the object was simulated.
     pub remarks: Vec<Remark>,
     /// The errors with their locations.
@@ -69,6 +71,7 @@ impl ObjectReport {
             reason: reason.into(),
             help: None,
             answer: None,
+            is_unsent: false,
             remarks: Vec::new(),
             errors: Vec::new(),
             hidden: Vec::new(),

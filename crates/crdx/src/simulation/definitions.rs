@@ -4,7 +4,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
 use crate::kubectl::{RequestKind, Verb};
 use crate::report::SourceLocation;
-use crdx_server::server::{Response, ResponseBody, Server};
+use crdx_server::server::{Response, ResponseBody, Server, Timestamp};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use crdx_value::suggest;
@@ -29,6 +29,9 @@ pub struct Route {
     /// The stored CRD.
     pub definition: Arc<Value>,
 }
+
+/// The time since when an object is being deleted, in its metadata.
+pub const DELETION: &str = "deletionTimestamp";
 
 /// The request for a CRD that is assumed to exist in the cluster.
 const CREATE: RequestKind = RequestKind { verb: Verb::Create, subresource: None, force: false, manager: None };
@@ -108,7 +111,7 @@ impl Definitions {
     }
 
     /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists. Without a request kind, the
-    /// CRD is assumed to exist in the cluster, so no policy is evaluated.
+    /// CRD is assumed to exist in the cluster, so no policy is evaluated, and it may be terminating.
     pub fn install(
         &mut self,
         server: &Server,
@@ -121,6 +124,7 @@ impl Definitions {
         if request_kind.is_none() {
             request::remove_cluster_state(&mut crd);
         }
+        let deleted = crd.str_at(&["metadata", DELETION]).map(str::to_owned);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
         let spec = self.hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
         if let Some((first, known)) = self.given.get(&name) {
@@ -149,6 +153,9 @@ impl Definitions {
             server.handle_owned(request)
         });
         if again.as_ref().unwrap_or(&response).code == 201 {
+            if let Some(time) = deleted.filter(|_| request_kind.is_none()) {
+                set_deleting(server, &name, &time, request_options.now);
+            }
             self.given.insert(name.clone(), (location.clone(), spec));
             self.record_kind(&server.stored_definition(&name).unwrap_or_default());
         } else {
@@ -175,6 +182,19 @@ impl Definitions {
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));
     }
+}
+
+/// Marks a stored CRD as being deleted since `time`, so that its objects cannot be created. Its finalizers are left out, because
+/// objects that are not known here delay its removal.
+pub fn set_deleting(server: &Server, name: &str, time: &str, now: Timestamp) {
+    let Some(stored) = server.stored_definition(name) else { return };
+    let mut crd = Value::clone(&stored);
+    if let Some(metadata) = crd.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert(DELETION.to_owned(), time.into());
+        metadata.remove("finalizers");
+    }
+    // The server has stored the CRD before.
+    let _ = server.seed_definition(&crd, now);
 }
 
 /// Returns true if the only error of a response is that there are too many bytes of annotations.

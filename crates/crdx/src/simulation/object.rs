@@ -1,13 +1,16 @@
 //! An input object before it is sent to the server.
 
 use super::identity::FieldLocator;
-use crate::documents::{Document, Entry, FieldPositions, Note, manifest_path};
-use crate::report::{Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::documents::{Document, Entry, FieldPositions, Note, Stop, manifest_path};
+use crate::kubectl::FieldValidation;
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, SourceLocation, Verdict, names_secret};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
+
+const BAD_REQUEST: &str = "BadRequest";
 
 /// A group, version and kind.
 pub type Kind = (String, String, String);
@@ -140,7 +143,7 @@ pub fn lintable(
                     found.push(Err(item));
                 }
             }
-            Entry::Problem(note) => found.push(Err(Box::new(problem(note)))),
+            Entry::Problem(note) => found.push(Err(Box::new(unsent(note, FieldValidation::Strict)))),
             Entry::Warning(note) => notes.push(note),
         }
     }
@@ -160,6 +163,27 @@ pub fn problem(note: Note) -> ObjectReport {
     let location = if has_secret { location.without_excerpt() } else { location };
     let mut item = ObjectReport::new(location, Verdict::CannotTell, note.message);
     item.help = note.hint;
+    item
+}
+
+/// Returns the item of a document that is sent and cannot be read: kubectl refuses it, unless its error is not known. `level` is
+/// the field validation of the requests, which `kubectl --validate` sets, too.
+pub fn unsent(note: Note, level: FieldValidation) -> ObjectReport {
+    let is_validated = note.stop != Stop::IfValidated || level != FieldValidation::Ignore;
+    let refusal = note.refusal.clone().filter(|_| is_validated);
+    let mut item = problem(note);
+    item.is_unsent = true;
+    if let Some(message) = refusal {
+        item.verdict = Verdict::Rejected;
+        item.errors = vec![Diagnostic {
+            kind: BAD_REQUEST.to_owned(),
+            message: std::mem::take(&mut item.reason),
+            location: Some(item.location.clone()),
+            help: item.help.take(),
+            ..Diagnostic::default()
+        }];
+        item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+    }
     item
 }
 

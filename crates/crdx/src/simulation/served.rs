@@ -47,6 +47,7 @@ pub fn no_matches(object: &mut Object, identity: Identity, advice: &str) -> Obje
     let message = format!("no matches for kind \"{}\" in version \"{}\"", identity.kind, identity.api_version);
     let location = object.finder().field("apiVersion");
     let mut item = object.item(identity, Verdict::Rejected, "");
+    item.is_unsent = true;
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),

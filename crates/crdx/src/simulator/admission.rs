@@ -297,11 +297,6 @@ impl Admission {
         self.knowledge.record_limit_ranges(namespace);
     }
 
-    /// Returns true if the Namespace was given with the policies.
-    pub(crate) fn gives_namespace(&self, name: &str) -> bool {
-        self.objects.namespaces.iter().any(|given| given.object.str_at(&["metadata", "name"]) == Some(name))
-    }
-
     /// Reads the objects that policies need in a namespace from the cluster, once.
     pub fn prepare(&self, namespace: Option<&str>, server: &Server) {
         if let (Some(live), Some(_)) = (&self.live, namespace) {

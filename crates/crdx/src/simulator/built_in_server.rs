@@ -2,7 +2,6 @@
 //! `kubectl apply` to a server that has the object.
 
 use super::admission::Admission;
-use crate::cluster::items;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
@@ -16,8 +15,7 @@ use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A server with built-in kinds, created on first use.
 #[derive(Debug, Default)]
@@ -25,8 +23,6 @@ pub struct BuiltInServer {
     server: OnceLock<Server>,
     /// True if the ownership of fields is tracked without server-side apply, which comparisons of metadata need.
     tracks_fields: bool,
-    /// The namespaces whose limit ranges are stored.
-    limited: Mutex<BTreeSet<String>>,
     /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
     updating: RwLock<()>,
 }
@@ -120,27 +116,6 @@ impl BuiltInServer {
     /// Sets the Services of the cluster, whose addresses and ports are in use.
     pub(crate) fn set_other_services<'v>(&self, options: WriteOptions<'_>, services: impl Iterator<Item = &'v Value>) {
         self.opened(options).set_other_services(services);
-    }
-
-    /// Stores the limit ranges of a namespace, once; `list` is the list of the cluster.
-    pub(crate) fn store_limit_ranges(&self, options: WriteOptions<'_>, namespace: &str, list: &Value) {
-        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
-        if !limited.insert(namespace.to_owned()) {
-            return;
-        }
-        let server = self.opened(options);
-        let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
-        for range in items(list) {
-            let mut range = range.clone();
-            // Items of lists have no apiVersion and kind.
-            range.insert_at(&["apiVersion"], "v1".into());
-            range.insert_at(&["kind"], "LimitRange".into());
-            // One that cannot be stored does not limit, as in the cluster.
-            let _ = server.seed("limitranges.", namespace, range);
-        }
-        if let Some(admission) = options.admission {
-            admission.record_limit_ranges(namespace);
-        }
     }
 
     /// Sends the request for an object that does not exist; `encoded` is the object of a create without its last-applied

@@ -34,7 +34,7 @@ use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulator::kubectl_errors;
 use crate::simulator::unsent::{Unsent, not_determined};
-use cluster_state::{check_namespace, existing, read_limit_ranges, served_by_cluster};
+use cluster_state::{check_namespace, existing, served_by_cluster};
 use crdx_builtin::{quotas, validation};
 use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
@@ -140,7 +140,6 @@ pub fn decode(
         return item.into();
     }
     let plural = resources::plural(kind);
-    let creates_namespace = before.creates_namespace;
     let (found, is_input) = cluster_state::earlier(context, before.stored)
         .unwrap_or_else(|| (existing(context, &item.identity, &plural, before.pending), false));
     // The server that validates serves the resources of the default configuration only.
@@ -171,8 +170,9 @@ pub fn decode(
     let namespace = item.identity.namespace.as_deref();
     let new = (covered && is_new && request_kind.may_create()).then_some((group.as_str(), plural.as_str()));
     let known_objects = cluster_state::known_objects(context, new, (kind, &sent), namespace, earlier);
-    let states_namespace = is_sent && !creates_namespace;
-    let namespace_state = if states_namespace { context.namespace_state(namespace) } else { NamespaceState::default() };
+    let created_namespace = earlier.known_objects.namespace.as_deref();
+    let namespace_state =
+        if is_sent { context.namespace_state(namespace, created_namespace) } else { NamespaceState::default() };
     let sending = Sending {
         rules,
         context,
@@ -197,7 +197,6 @@ pub fn decode(
         context.built_in.prepare(admission, options, namespace);
     }
     let write = sending.write(&item.identity);
-    read_limit_ranges(context, options, &write);
     let (updated, after) = match &found {
         Found::Object(existing, _) => {
             let of_found = if is_input { ExistingObject::Input } else { ExistingObject::Stored };
@@ -221,8 +220,8 @@ pub fn decode(
         }
     }
     let is_unstated = !is_sent || matches!(found, Found::Error(_));
-    if !creates_namespace && is_unstated && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
-        check_namespace(&mut item, context, &plural, &found);
+    if is_unstated && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
+        check_namespace(&mut item, context, &plural, (&found, created_namespace));
     }
     let mut created = None;
     if (creates || is_sent) && item.verdict == Verdict::Decodes {

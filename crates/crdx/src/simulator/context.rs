@@ -2,13 +2,14 @@
 
 use super::admission::Admission;
 use super::built_in_server::BuiltInServer;
+use super::cluster_objects::{ClusterKind, GivenObjects, ObjectList};
 use super::existing::ExistingObjects;
 use super::object_store::ObjectStore;
-use crate::cluster::Cluster;
+use crate::cluster::{self, Cluster};
 use crate::kubectl::RequestKind;
 use crate::kubectl::request::RequestOptions;
 use crdx_server::server::{NamespaceState, Server};
-use crdx_value::names;
+use crdx_value::{Value, names};
 use std::sync::Arc;
 
 /// The context of a request.
@@ -34,6 +35,8 @@ pub struct SimulationContext<'a> {
     pub admission: Option<&'a Admission>,
     /// The cluster, if it may be asked.
     pub cluster: Option<&'a dyn Cluster>,
+    /// The objects of the cluster on which answers depend, as far as files give them.
+    pub given: &'a GivenObjects,
 }
 
 /// The request to send and the objects it may update.
@@ -60,18 +63,27 @@ impl SimulationContext<'_> {
         self.updates.existing.cluster().filter(|cluster| cluster.is_configured())
     }
 
-    /// Returns whether the namespace of a new object accepts it. Only a cluster is asked: without one, every namespace
-    /// with a valid name is assumed to exist.
-    pub fn namespace_state(&self, namespace: Option<&str>) -> NamespaceState {
+    /// Returns the objects of a kind on which an answer depends: those of files, and those of the cluster if one is configured.
+    pub(super) fn list(&self, kind: ClusterKind, namespace: Option<&str>) -> ObjectList<'_> {
+        let list = || {
+            self.configured_cluster().and_then(|cluster| cluster.list_if_readable(&kind.path(namespace), kind.plural))
+        };
+        self.given.with_list(kind, namespace, list())
+    }
+
+    /// Returns whether the namespace of a new object accepts it. `created` is the Namespace, if an earlier input creates or
+    /// updates it. Without a cluster, every namespace with a valid name is assumed to exist.
+    pub fn namespace_state(&self, namespace: Option<&str>, created: Option<&Value>) -> NamespaceState {
         let Some(namespace) = namespace else { return NamespaceState::default() };
         // No namespace can have such a name.
         if !names::dns1123_label(namespace.as_bytes()).is_empty() {
             return NamespaceState::Missing;
         }
-        let ExistingObjects::Cluster(cluster) = &self.updates.existing else { return NamespaceState::default() };
-        if self.admission.is_some_and(|admission| admission.gives_namespace(namespace)) || !cluster.is_configured() {
-            return NamespaceState::default();
+        let given = created.or_else(|| self.given.namespace(namespace).map(Arc::as_ref));
+        match (given, self.configured_cluster()) {
+            (Some(given), _) => cluster::state_of(given),
+            (None, Some(cluster)) => cluster.namespace_state(namespace),
+            (None, None) => NamespaceState::default(),
         }
-        cluster.namespace_state(namespace)
     }
 }

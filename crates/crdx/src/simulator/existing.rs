@@ -2,6 +2,7 @@
 
 mod pending;
 
+use super::cluster_objects::GivenObjects;
 use super::name_hash::{NameHash, NameHasher};
 use super::object_store::{ObjectStore, StoredAt, TEMP_FILE_HELP};
 use super::stored_location;
@@ -11,7 +12,6 @@ use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object;
 use crdx_types::resources;
-use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 pub use pending::PendingObject;
 use std::collections::HashMap;
@@ -35,8 +35,6 @@ pub struct FileObjects {
     hasher: NameHasher,
     /// By the group that stores the objects, kind and name.
     existing: HashMap<NameHash, Namesakes>,
-    /// The families of a `ServiceCIDR`, and its position.
-    service_families: Option<(ServiceFamilies, StoredAt)>,
     store: Arc<dyn ObjectStore>,
 }
 
@@ -76,6 +74,8 @@ struct Old {
     /// The position of the [`StoredObject`], in the order of the files.
     stored_at: StoredAt,
     used: bool,
+    /// True if the answers to other objects may depend on it.
+    is_given: bool,
 }
 
 /// An existing object with its location.
@@ -152,26 +152,25 @@ pub struct Lookup<'a> {
 }
 
 impl ExistingObjects {
-    /// Keeps the existing objects of files in a store, and passes problems to `show`.
+    /// Keeps the existing objects of files in a store, and passes problems to `show`. Those on which the answers to other
+    /// objects depend are added to `others`; `namespace` is the default namespace.
     pub fn from_files(
         entries: impl Iterator<Item = Entry>,
         store: Arc<dyn ObjectStore>,
+        (others, namespace): (&mut GivenObjects, &str),
         show: &mut dyn FnMut(ObjectReport),
     ) -> Self {
-        let mut given =
-            FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), service_families: None, store };
+        let mut given = FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), store };
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
             let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
             let name = given.hasher.hash((resources::stored_group(&group, &kind), kind.as_str(), name));
-            let is_range = (group.as_str(), kind.as_str()) == ("networking.k8s.io", "ServiceCIDR");
-            let families = if is_range { ServiceFamilies::of_service_cidr(object.value()) } else { None };
+            let is_given = others.add(object.value(), namespace);
             let location = object.finder().start();
             let stored = StoredObject { location, object: object.take_value() }.into_value();
             match given.store.put(&stored) {
                 Ok(stored_at) => {
-                    given.service_families = families.map(|families| (families, stored_at)).or(given.service_families);
-                    let old = Old { stored_at, used: false };
+                    let old = Old { stored_at, used: false, is_given };
                     given.existing.entry(name).and_modify(|all| all.push(old)).or_insert(Namesakes::One(old));
                 }
                 Err(error) => {
@@ -202,12 +201,6 @@ impl ExistingObjects {
             Self::None | Self::Files(_) => None,
             Self::Cluster(cluster) => Some(cluster),
         }
-    }
-
-    /// Returns the families of the Services of the cluster, if its first `ServiceCIDR` is in the files.
-    pub(crate) fn service_families(&self) -> Option<ServiceFamilies> {
-        let Self::Files(given) = self else { return None };
-        given.lock().unwrap_or_else(PoisonError::into_inner).service_families.map(|(families, _)| families)
     }
 
     /// Returns the existing object in the cluster, which is not requested yet; `None` if existing objects are not
@@ -258,10 +251,8 @@ impl ExistingObjects {
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };
         let given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        // A `ServiceCIDR` tells the families.
-        let is_used = |old: &Old| old.used || given.service_families.is_some_and(|(_, at)| at == old.stored_at);
-        let unused =
-            || given.existing.values().flat_map(Namesakes::all).filter(|old| !is_used(old)).map(|old| old.stored_at);
+        let is_unused = |old: &&Old| !old.used && !old.is_given;
+        let unused = || given.existing.values().flat_map(Namesakes::all).filter(is_unused).map(|old| old.stored_at);
         let first = StoredObject::read(&*given.store, unused().min()?).map(|stored| stored.location);
         Some(UnusedObjects { count: unused().count(), first: first.unwrap_or_default() })
     }
@@ -295,7 +286,9 @@ mod tests {
 
     fn existing(text: &str) -> ExistingObjects {
         let entries = documents::read("old.yaml", text).into_iter();
-        ExistingObjects::from_files(entries, Arc::new(MemoryStore::default()), &mut |item| panic!("{item:?}"))
+        let mut given = GivenObjects::default();
+        let store = Arc::new(MemoryStore::default());
+        ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
     }
 
     fn find(existing: &ExistingObjects, namespace: Option<&str>, name: &str) -> Found {
@@ -321,12 +314,9 @@ mod tests {
     }
 
     #[test]
-    fn a_service_cidr_tells_the_families_of_services() {
-        let range = "{apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: kubernetes}, spec: {cidrs: ['fd00::/108']}}\n";
-        let families = existing(range).service_families().unwrap();
-        assert_eq!((families.primary.name(), families.is_dual), ("IPv6", false));
-        assert_eq!(existing(range).left(), None);
-        assert_eq!(existing(&range.replace("kubernetes", "more")).service_families(), None);
+    fn an_object_on_which_others_depend_needs_no_new_object() {
+        assert_eq!(existing("{apiVersion: v1, kind: Namespace, metadata: {name: a}}").left(), None);
+        assert!(existing("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").left().is_some());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
 
-use crate::documents::Document;
+use crate::documents::{Document, refusal};
 use crate::kubectl::Verb;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, STDIN, Verdict};
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx_types::types::Types;
@@ -87,7 +87,11 @@ pub(crate) fn undecodable_source(mut source: Document, item: &ObjectReport) -> O
 
 /// Rejects an object with the error of kubectl's decoder for its metadata.
 fn refuse(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
-    let message = format!("unable to decode {}: {}", quote::go_quote(source(item)), refusal.error);
+    let message = format!(
+        "unable to decode {}: {}",
+        quote::go_quote(refusal::name_of_source(&item.location.source)),
+        refusal.error
+    );
     reject(item, (400, "BadRequest"), message, refusal.path, locator);
 }
 
@@ -124,6 +128,7 @@ pub(crate) fn require_name_of_create(item: &mut ObjectReport, locator: &dyn Fiel
     let of = if group.is_empty() { kind.clone() } else { format!("{kind}.{group}") };
     let answer = format!("{of} \"\" is invalid: {message}");
     reject(item, (422, "Invalid"), message.to_owned(), Some(METADATA_NAME.to_owned()), locator);
+    item.is_unsent = false;
     if let (Some(error), Some(response)) = (item.errors.first_mut(), &mut item.answer) {
         ErrorType::Required.reason().clone_into(&mut error.kind);
         response.message = answer;
@@ -161,14 +166,6 @@ pub(crate) fn metadata_error(metadata: &Value) -> Option<Refusal> {
     Some(Refusal { error, ..refusal })
 }
 
-/// The name that kubectl gives to the source of an object.
-pub fn source(item: &ObjectReport) -> &str {
-    match &*item.location.source {
-        STDIN => "STDIN",
-        name => name,
-    }
-}
-
 fn reject(
     item: &mut ObjectReport,
     (code, reason): (u16, &str),
@@ -177,7 +174,7 @@ fn reject(
     locator: &dyn FieldLocator,
 ) {
     let location = field.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-    item.verdict = Verdict::Rejected;
+    (item.verdict, item.is_unsent) = (Verdict::Rejected, true);
     item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
     let kind = reason.to_owned();
     item.errors = vec![Diagnostic { kind, field, message, location: Some(location), ..Diagnostic::default() }];

@@ -3,6 +3,7 @@
 
 use super::{OrderedState, Simulator};
 use crate::documents::lists::is_list;
+use crate::documents::refusal;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::client_schema::{self, Budget, SchemaError};
 use crate::report::{Answer, Diagnostic, ObjectReport, Verdict};
@@ -12,12 +13,11 @@ use crate::simulator::kubectl_errors;
 use crdx_text::{Position, Syntax};
 use crdx_types::groups;
 use crdx_types::resources;
-use crdx_value::group_version::{self, api_version};
+use crdx_value::group_version::api_version;
 use crdx_value::json::go_kind;
 use crdx_value::{Value, quote};
 
 const HELP: &str = "kubectl checks a list before it sends one of its items, so it sends none of them";
-const STOP_VALIDATING: &str = "if you choose to ignore these errors, turn validation off with --validate=false";
 
 /// The result of kubectl's checks.
 #[derive(Debug)]
@@ -260,14 +260,7 @@ impl List<'_> {
             errors.push(error("", "more errors, which are not shown"));
         }
         let texts: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-        let text = match texts.as_slice() {
-            [one] => (*one).to_owned(),
-            all => format!("[{}]", all.join(", ")),
-        };
-        let message = |source: &str| {
-            format!("error validating {}: error validating data: {text}; {STOP_VALIDATING}", quote::go_quote(source))
-        };
-        self.refused(&errors, message)
+        self.refused(&errors, |source| refusal::invalid(source, &texts))
     }
 
     fn refused(&self, errors: &[SchemaError], message: impl FnOnce(&str) -> String) -> ObjectReport {
@@ -275,7 +268,8 @@ impl List<'_> {
         let mut item = ObjectReport::new(finder.start(), Verdict::Rejected, "");
         item.identity = identity::identity(self.object.value(), Namespace::Own);
         item.warnings.clone_from(&self.object.warnings);
-        let message = message(kubectl_errors::source(&item));
+        item.is_unsent = true;
+        let message = message(refusal::name_of_source(&item.location.source));
         item.answer = Some(Answer { code: 400, reason: "BadRequest".to_owned(), message });
         let problem = |error: &SchemaError| Diagnostic {
             kind: "BadRequest".to_owned(),
@@ -297,24 +291,10 @@ fn kind_of(item: &Value) -> Option<Kind> {
     object_kind(item).ok()
 }
 
-/// The group, version and kind of an item (`getObjectKind`).
+/// The group, version and kind of an item.
 fn object_kind(item: &Value) -> Result<Kind, Vec<SchemaError>> {
-    if item.as_object().is_none() {
-        return Err(vec![error("", "invalid object to validate")]);
-    }
-    let text = |key: &str| match item.get(key) {
-        None | Some(Value::Null) => Err(error("", format!("{key} not set"))),
-        Some(Value::String(text)) => Ok(text.as_str()),
-        Some(_) => Err(error(key, format!("{key} isn't string type"))),
-    };
-    let group_version = text("apiVersion").and_then(|text| match text.matches('/').count() {
-        0 | 1 => Ok(group_version::split(text)),
-        _ => Err(error("apiVersion", format!("unexpected GroupVersion string: {text}"))),
-    });
-    match (group_version, text("kind")) {
-        (Ok((group, version)), Ok(kind)) => Ok((group.to_owned(), version.to_owned(), kind.to_owned())),
-        (group_version, kind) => Err(group_version.err().into_iter().chain(kind.err()).collect()),
-    }
+    refusal::object_kind(item)
+        .map_err(|errors| errors.into_iter().map(|(field, message)| error(field, message)).collect())
 }
 
 /// Returns the error of an item of a list for which kubectl sends no request.
@@ -343,6 +323,7 @@ pub fn item_error(object: &mut Object) -> Option<ObjectReport> {
     let own = identity::identity(value, Namespace::Own);
     let location = object.finder().field(field);
     let mut item = object.item(own, Verdict::Rejected, "");
+    item.is_unsent = true;
     let (code, reason) = code;
     item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
     let (kind, field, location) = (reason.to_owned(), Some(field.to_owned()), Some(location));

@@ -16,7 +16,7 @@ use crate::kubectl::written_metadata::remove_last_applied;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::answer;
-use crate::simulation::definitions::{Definitions, Installed, Route};
+use crate::simulation::definitions::{DELETION, Definitions, Installed, Route, set_deleting};
 use crate::simulation::filter::SkipReason;
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::object::{Kind, Object};
@@ -108,6 +108,14 @@ impl OrderedState {
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
+                if let Some(time) = update.object.as_ref().and_then(|crd| crd.str_at(&["metadata", DELETION])) {
+                    set_deleting(
+                        &simulator.server,
+                        &update.identity.name,
+                        time,
+                        simulator.settings.request_options.now,
+                    );
+                }
                 update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
                 kubectl_errors::explain_annotations(&mut update, simulator.updates.request_kind.verb);
                 item = update;
@@ -227,9 +235,9 @@ impl OrderedState {
     ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
-        let creates_namespace = identity.namespace.as_ref().is_some_and(|name| self.created.has_namespace(name));
+        let created = identity.namespace.as_ref().and_then(|name| self.created.namespace(name));
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return PreparedObject { object, identity, route, turn: None, pending: None, creates_namespace };
+            return PreparedObject { object, identity, route, turn: None, pending: None, namespace: created };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
@@ -241,7 +249,7 @@ impl OrderedState {
             pending.clone()
         });
         let pending = pending.flatten();
-        PreparedObject { object, identity, route, turn: Some(turn), pending, creates_namespace }
+        PreparedObject { object, identity, route, turn: Some(turn), pending, namespace: created }
     }
 
     /// Returns the published model of a kind or list, if it is known.

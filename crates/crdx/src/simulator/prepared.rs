@@ -6,6 +6,7 @@ use super::turns::Turn;
 use crate::report::{Identity, ObjectReport};
 use crate::simulation::definitions::Route;
 use crate::simulation::object::{Kind, Object};
+use crdx_value::Value;
 use std::sync::Arc;
 
 /// A document of the input whose report no longer depends on the order of the input.
@@ -49,8 +50,8 @@ pub struct PreparedObject {
     pub(super) turn: Option<Turn>,
     /// The existing object in the cluster.
     pub(super) pending: Option<PendingObject>,
-    /// True if an earlier input creates its namespace.
-    pub(super) creates_namespace: bool,
+    /// Its Namespace, if an earlier input creates or updates it.
+    pub(super) namespace: Option<Arc<Value>>,
 }
 
 /// An object of a built-in kind ready to be validated.

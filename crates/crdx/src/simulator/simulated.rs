@@ -11,8 +11,6 @@ pub struct Before {
     pub stored: EarlierObject,
     /// The existing object in the cluster, if it is already located.
     pub pending: Option<PendingObject>,
-    /// True if an earlier input creates its namespace.
-    pub creates_namespace: bool,
 }
 
 /// The item of an object, and the stored object for later inputs with the same name.

@@ -21,17 +21,19 @@ use crate::simulation::identity::FieldLocator;
 use crate::simulator::generated_name;
 use crate::simulator::kubectl_errors;
 use crdx_builtin::quotas::Write;
-use crdx_server::server::NamespaceState;
+use crdx_server::server::{KnownObjects, NamespaceState};
 use crdx_value::{Value, group_version, suggest};
 use send::{Sent, Submission};
+use std::sync::Arc;
 
-/// Reads the existing object, sends `object` and reports the response.
+/// Reads the existing object, sends `object` and reports the response. `namespace` is its Namespace, if an earlier input
+/// creates or updates it.
 pub(crate) fn submit(
     context: SimulationContext<'_>,
     route: &Route,
     object: Value,
     identity: Identity,
-    before: Before,
+    (before, namespace): (Before, Option<Arc<Value>>),
     locator: &dyn FieldLocator,
 ) -> Simulated {
     let (group, version) = group_version::split(&identity.api_version);
@@ -52,16 +54,21 @@ pub(crate) fn submit(
         known_objects: None,
         patch: PatchType::Merge,
     };
-    let (earlier, creates_namespace) = (before.stored, before.creates_namespace);
+    let earlier = before.stored;
     let exists = match read::read(context, target, &route.plural, before, &identity) {
         Ok(exists) => exists,
         Err(error) => return Simulated { item: error.item(identity, locator), stored: earlier },
     };
     let object = kubectl_errors::in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
-    if !exists && !creates_namespace && request_kind.may_create() {
-        target.namespace_state = context.namespace_state(identity.namespace.as_deref());
+    if !exists && request_kind.may_create() {
+        target.namespace_state = context.namespace_state(identity.namespace.as_deref(), namespace.as_deref());
     }
+    // Policies read the Namespace.
+    let known_objects = namespace
+        .filter(|_| context.admission.is_some())
+        .map(|namespace| Arc::new(KnownObjects { namespace: Some(namespace), ..KnownObjects::default() }));
+    target.known_objects = known_objects.as_ref();
     let creates = !exists && request_kind.operation(!name.is_empty(), exists).is_create();
     let is_plain = creates || kubectl_errors::has_plain_metadata(&object);
     if let Some(admission) = context.admission {
@@ -122,6 +129,7 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
 /// Returns the item of an error that kubectl reports before it sends a request.
 fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
+    item.is_unsent = true;
     item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
     item.errors.push(Diagnostic {

@@ -31,6 +31,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         ignore_missing: false,
         builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
         cluster: None,
+        given: Arc::default(),
     };
     Simulator {
         settings,

@@ -14,16 +14,17 @@ impl ServerBuilder {
 
     /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
     /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
-    /// state missing from `knowledge` makes no decision. Without [`Self::with_namespaces`], objects may be created in
-    /// namespaces that do not exist, as long as no policy reads the namespace.
+    /// state missing from `knowledge` makes no decision. Without [`Self::with_namespaces`] and
+    /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
+    /// namespace.
     pub fn with_policies(self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
         Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
     }
 
     /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
     /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
-    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`] and
-    /// [`Self::with_policies`], the namespaces are those that an API server creates.
+    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`], the namespaces are those that
+    /// an API server creates.
     pub fn with_built_in_kinds(self) -> Self {
         Self { built_in_kinds: true, ..self }
     }

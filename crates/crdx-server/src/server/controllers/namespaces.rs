@@ -159,7 +159,7 @@ mod tests {
     const FOOS: &str = "/apis/example.com/v1/namespaces/north/foos";
 
     fn with_north() -> Server {
-        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &[]).build();
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Controlled, &[]).build();
         install(&server, &crd("foos.example.com", &v1(ANY, "")));
         let north = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"},"status":{"phase":"Odd"}}"#;
         let created = send(&server, Method::Post, NAMESPACES, north);
@@ -256,6 +256,57 @@ mod tests {
         let done = send(&server, Method::Put, &finalize, &with("", ""));
         assert_eq!((done.code, done.body.message()), (200, ""));
         assert_eq!(send(&server, Method::Get, &north, "").code, 404);
+    }
+
+    #[test]
+    fn without_the_controller_a_client_finalizes_a_namespace() {
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["north".to_owned()]);
+        let server = server.build();
+        install(&server, &crd("foos.example.com", &v1(ANY, "")));
+        assert_eq!(send(&server, Method::Post, FOOS, &foo("a", "")).code, 201);
+        let north = format!("{NAMESPACES}/north");
+        assert_eq!(send(&server, Method::Delete, &format!("{north}?propagationPolicy=Orphan"), "").code, 200);
+        assert!(!server.has_work_for_controllers());
+        let left = send(&server, Method::Get, &north, "");
+        let finalizers = |path: &[&str]| value(&left).at(path).and_then(Value::as_array).map(<[_]>::to_vec);
+        assert_eq!(finalizers(&["spec", "finalizers"]), Some(vec!["kubernetes".into()]));
+        assert_eq!(finalizers(&["metadata", "finalizers"]), Some(vec!["orphan".into()]));
+        assert_eq!(value(&left).str_at(&["status", "phase"]), Some("Terminating"));
+        assert_eq!(send(&server, Method::Post, FOOS, &foo("b", "")).code, 403);
+        let finalize = format!("{north}/finalize");
+        let body = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
+        assert_eq!(send(&server, Method::Put, &finalize, body).code, 200);
+        assert_eq!(send(&server, Method::Get, &north, "").code, 404);
+        // Nothing deletes the contents.
+        assert_eq!(send(&server, Method::Get, &format!("{FOOS}/a"), "").code, 200);
+        assert_eq!(send(&server, Method::Post, FOOS, &foo("b", "")).code, 404);
+    }
+
+    #[test]
+    fn a_namespace_without_finalizers_is_removed_by_the_second_deletion() {
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["north".to_owned()]);
+        let server = server.build();
+        let north = format!("{NAMESPACES}/north");
+        let body = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"}}"#;
+        assert_eq!(send(&server, Method::Put, &format!("{north}/finalize"), body).code, 200);
+        assert_eq!(send(&server, Method::Delete, &north, "").code, 200);
+        assert_eq!(send(&server, Method::Get, &north, "").code, 200);
+        let removed = send(&server, Method::Delete, &north, "");
+        assert_eq!((removed.code, value(&removed).str_at(&["status", "phase"])), (200, Some("Terminating")));
+        assert_eq!(send(&server, Method::Get, &north, "").code, 404);
+    }
+
+    /// Answers of a real server.
+    #[test]
+    fn namespaces_are_deleted_and_finalized_one_by_one() {
+        let server = with_north();
+        let text = "the server does not allow this method on the requested resource";
+        let refused = send(&server, Method::Delete, NAMESPACES, "");
+        assert_eq!((refused.code, refused.body.message()), (405, text));
+        for method in [Method::Get, Method::Patch, Method::Post, Method::Delete] {
+            let refused = send(&server, method, &format!("{NAMESPACES}/north/finalize"), "{}");
+            assert_eq!((refused.code, refused.body.message()), (405, text), "{method:?}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::server::strategy::scale::ScaleOf;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::TypedResource;
+use crdx_types::groups;
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -53,7 +54,10 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         return backend.registry(Box::new(resource)).watch(ctx).into();
     }
     match ctx.target.subresource.as_str() {
-        "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
+        "" if resource.serving.built_in.deletes_collections() => {
+            respond(backend, ctx, Box::new(resource), &OBJECT_VERBS)
+        }
+        "" => respond(backend, ctx, Box::new(resource), &NAMESPACE_VERBS),
         "status" if resource.version.has_status() => respond(
             backend,
             ctx,
@@ -111,6 +115,7 @@ fn typed(
 }
 
 const OBJECT_VERBS: [&str; 7] = ["get", "list", "create", "update", "patch", "delete", "deletecollection"];
+const NAMESPACE_VERBS: [&str; 6] = ["get", "list", "create", "update", "patch", "delete"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "update", "patch"];
 
 /// The group and resource of the URL.
@@ -139,7 +144,11 @@ fn respond(
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
-            let refusal = Refusal::method_not_supported(named(&ctx), verb);
+            // The router of kube-apiserver answers for the resources that it serves itself.
+            let refusal = match groups::is_built_in(&ctx.target.group) {
+                true => Refusal::method_not_allowed(),
+                false => Refusal::method_not_supported(named(&ctx), verb),
+            };
             return Reply::Whole(ctx.refuse(refusal));
         }
         "get" => Ok(Verb::Get),

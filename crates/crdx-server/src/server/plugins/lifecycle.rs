@@ -49,7 +49,7 @@ impl Plugin for NamespaceLifecycle {
         }
         match self.resources.namespace(namespace) {
             Some(found) if metadata::is_deleting(&found) => Err(terminating(namespace, of, name)),
-            None if matches!(self.resources.namespaces, Some(Namespaces::Created | Namespaces::Finalized)) => {
+            None if self.resources.namespaces.is_some_and(Namespaces::must_exist) => {
                 Err(Refusal::not_found(NAMESPACES, namespace))
             }
             _ => Ok(Mutation::Unchanged),
@@ -65,7 +65,7 @@ impl Plugin for NamespaceLifecycle {
     ) -> Result<(), Refusal> {
         let Attributes { operation, resource, name, .. } = *attributes;
         if operation == Operation::Delete
-            && self.resources.namespaces == Some(Namespaces::Finalized)
+            && self.resources.namespaces.is_some_and(Namespaces::has_finalizers)
             && finalized::is_undeletable(resource.group, resource.resource, name)
         {
             return Err(Refusal::forbidden(NAMESPACES, name, "this namespace may not be deleted"));

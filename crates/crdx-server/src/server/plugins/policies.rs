@@ -75,8 +75,8 @@ impl Policies {
         Cluster::new(&self.resources, calls)
     }
 
-    fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
-        View::new(cluster, &self.inputs)
+    fn view<'v>(&'v self, cluster: &'v Cluster<'v>, attributes: &Attributes<'v>) -> View<'v> {
+        View::new(cluster, &self.inputs, attributes)
     }
 
     /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
@@ -158,7 +158,7 @@ impl Plugin for MutatingAdmissionPolicy {
             return Ok(Mutation::Unchanged);
         }
         let request = request_of(attributes, Some(object), &self.0.inputs);
-        let view = self.0.view(cluster);
+        let view = self.0.view(cluster, attributes);
         let findings = report.policies.get_or_insert_default();
         let changed = mutating::mutate(&hooks, &request, object, &view, findings, &mut reinvocation.policies)
             .map_err(|refused| refusal(attributes, refused))?;
@@ -187,7 +187,7 @@ impl Plugin for ValidatingAdmissionPolicy {
         if let Some(object) = object.filter(|_| request.gaps.is_some()) {
             request.alternatives = alternatives(attributes, object, &self.0.inputs);
         }
-        let view = self.0.view(cluster);
+        let view = self.0.view(cluster, attributes);
         let findings = report.policies.get_or_insert_default();
         let result = validating::validate(&hooks, &request, object, &view, findings);
         report.warnings.extend(findings.warnings.iter().map(warning_text));

@@ -5,6 +5,7 @@ use crate::crd;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::knowledge::Knowledge;
 use crate::policies::request::{self, Kind, ParamScope};
+use crate::server::admission::Attributes;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::cluster::Resource;
 use crate::server::scope::GroupVersionResource;
@@ -40,6 +41,8 @@ pub(super) struct View<'v> {
     pub cluster: &'v Cluster<'v>,
     /// The other inputs.
     pub inputs: &'v Inputs,
+    /// The Namespace of the request, if its sender knows it.
+    known_namespace: Option<(&'v str, &'v Arc<Value>)>,
     /// The kinds of params that were looked up.
     scopes: RefCell<Vec<(Kind, Option<ParamScope>)>>,
     /// The params that were looked up: several policies often share them.
@@ -51,12 +54,18 @@ type ParamKey = (Kind, Option<String>, Option<String>);
 
 impl<'v> View<'v> {
     /// The view for one request.
-    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs) -> Self {
-        Self { cluster, inputs, scopes: RefCell::default(), params: RefCell::default() }
+    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs, attributes: &Attributes<'v>) -> Self {
+        let known = attributes.known_objects.and_then(|known| known.namespace.as_ref());
+        let known_namespace = known.map(|known| (attributes.namespace, known));
+        Self { cluster, inputs, known_namespace, scopes: RefCell::default(), params: RefCell::default() }
     }
 }
 
 impl View<'_> {
+    fn known_namespace(&self, name: &str) -> Option<&Arc<Value>> {
+        self.known_namespace.filter(|(known, _)| *known == name).map(|(_, namespace)| namespace)
+    }
+
     fn served(&self, kind: &Kind) -> Option<Resource> {
         self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
     }
@@ -90,6 +99,9 @@ fn is_scale(kind: &Kind) -> bool {
 
 impl request::Cluster for View<'_> {
     fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        if let Some(known) = self.known_namespace(name) {
+            return Some(Arc::clone(known));
+        }
         let assumed = || (!self.is_namespace_known(name)).then(|| Arc::new(namespaces::assumed(name)));
         self.cluster.namespace(name).or_else(assumed)
     }
@@ -195,7 +207,7 @@ impl request::Cluster for View<'_> {
     }
 
     fn is_namespace_known(&self, name: &str) -> bool {
-        self.inputs.knowledge.is_namespace_known(name)
+        self.known_namespace(name).is_some() || self.inputs.knowledge.is_namespace_known(name)
     }
 
     fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {

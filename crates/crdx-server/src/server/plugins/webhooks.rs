@@ -111,7 +111,7 @@ impl AdmissionWebhooks {
         object: Option<&Value>,
         cluster: &'d Cluster<'d>,
     ) -> Dispatch<'d> {
-        Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs))
+        Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs, attributes))
     }
 
     /// Calls the mutating webhooks; `webhooks` is not empty.

@@ -291,12 +291,15 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         deletion: Deletion,
         now: &str,
     ) -> Option<S::Object> {
+        let finalizers = deletion_finalizers(existing, options);
         if deletion != Deletion::OfCollection
-            && let Some(marked) = self.strategy.mark_deleting(&existing.object, now)
+            && let Some(mut marked) = self.strategy.mark_deleting(&existing.object, now)
         {
+            if !metadata::is_deleting(&*existing.object) && finalizers != metadata::finalizers(&*existing.object) {
+                set_finalizers(&mut marked, finalizers);
+            }
             return Some(marked);
         }
-        let finalizers = deletion_finalizers(existing, options);
         if finalizers.is_empty() {
             return None;
         }

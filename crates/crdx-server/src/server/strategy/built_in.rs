@@ -98,6 +98,16 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         false
     }
 
+    /// Returns true if collections can be deleted.
+    fn deletes_collections(&self) -> bool {
+        true
+    }
+
+    /// Returns true if the answer to a deletion is the removed object.
+    fn returns_deleted(&self) -> bool {
+        false
+    }
+
     /// Returns true if the removal of an object deletes all objects in the namespace of that name.
     fn owns_contents(&self) -> bool {
         false

@@ -27,6 +27,7 @@ use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strate
 use crate::server::registry::written::Written;
 use crate::server::scope::{GroupResource, RequestScope};
 use crate::server::strategy::namespace;
+use crate::server::strategy::namespace_rule::Namespaces;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::subresource::Subresource;
@@ -330,6 +331,10 @@ impl Strategy for CustomResource {
         self.serving.built_in.mark_deleting(existing, now)
     }
 
+    fn returns_deleted(&self) -> bool {
+        self.serving.built_in.returns_deleted()
+    }
+
     fn may_be_removed(&self, object: &Value) -> bool {
         self.serving.built_in.may_be_removed(object)
     }
@@ -340,7 +345,8 @@ impl Strategy for CustomResource {
 
     fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
-        if self.serving.built_in.awaits_finalization(shown) {
+        if self.resources.namespaces == Some(Namespaces::Controlled) && self.serving.built_in.awaits_finalization(shown)
+        {
             self.resources.deleted_namespaces.add(metadata::text(&**shown, "name"));
         }
     }

@@ -49,13 +49,7 @@ pub(in crate::server) fn serve(resources: &mut Resources, rule: Namespaces, name
     let Some(definition) = definition else { return };
     let objects = resources.storage.collection(NAME);
     let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), resources.settings.release);
-    resources.insert(
-        NAME,
-        serving.built_in(match rule {
-            Namespaces::Finalized => &FinalizedNamespace,
-            _ => &Namespace,
-        }),
-    );
+    resources.insert(NAME, serving.built_in(if rule.has_finalizers() { &FinalizedNamespace } else { &Namespace }));
     resources.namespaces = Some(rule);
     for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
         create(resources, name, now);
@@ -84,7 +78,7 @@ fn create(resources: &Resources, name: &str, now: Timestamp) {
         ),
     ]);
     complete(&mut namespace);
-    if resources.storage.tracks_fields && resources.namespaces == Some(Namespaces::Finalized) {
+    if resources.storage.tracks_fields && resources.namespaces.is_some_and(Namespaces::has_finalizers) {
         metadata::set(&mut namespace, FIELD, Some(Value::Array(vec![owner(now)])));
     }
     // Another thread created the same namespace first.
@@ -150,6 +144,10 @@ impl BuiltIn for Namespace {
 
     fn allows_unconditional_update(&self) -> bool {
         true
+    }
+
+    fn deletes_collections(&self) -> bool {
+        false
     }
 
     fn owns_contents(&self) -> bool {

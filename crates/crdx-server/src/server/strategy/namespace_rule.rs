@@ -13,7 +13,23 @@ pub enum Namespaces {
     /// Only namespaces that were created exist, but objects may be created in others too, and are not deleted with
     /// their namespace.
     Unchecked,
-    /// Only namespaces that were created exist. A deleted namespace is `Terminating` until its contents are deleted, and
-    /// `default`, `kube-system` and `kube-public` cannot be deleted.
+    /// Only namespaces that were created exist, as on an API server without controllers: a deleted namespace stays
+    /// `Terminating`, with its contents, until a client finalizes it; `default`, `kube-system` and `kube-public` cannot be
+    /// deleted.
     Finalized,
+    /// Like [`Namespaces::Finalized`], with the namespace controller: it deletes the contents of a deleted namespace, then
+    /// finalizes it.
+    Controlled,
+}
+
+impl Namespaces {
+    /// Returns true if objects can be created in existing namespaces only.
+    pub(in crate::server) fn must_exist(self) -> bool {
+        self == Self::Created || self.has_finalizers()
+    }
+
+    /// Returns true if a deleted namespace exists until it is finalized.
+    pub(in crate::server) fn has_finalizers(self) -> bool {
+        matches!(self, Self::Finalized | Self::Controlled)
+    }
 }

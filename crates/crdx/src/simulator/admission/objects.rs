@@ -8,6 +8,7 @@ use crate::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crate::simulation::answer;
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::{Kind, Object};
+use crate::simulator::cluster_objects::GivenObjects;
 use crdx_server::crd;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::policies::{self, rbac};
@@ -31,6 +32,8 @@ pub(super) struct PolicyInput {
 pub struct Objects {
     pub(super) definitions: Vec<Object>,
     pub(super) namespaces: Vec<PolicyInput>,
+    /// The objects on which the answers to other objects depend, Namespaces included.
+    given: GivenObjects,
     pub(super) config_maps: Vec<PolicyInput>,
     pub(super) policies: Vec<PolicyInput>,
     pub(super) bindings: Vec<PolicyInput>,
@@ -51,11 +54,26 @@ impl Objects {
         }
         let location = object.finder().start();
         let value = object.take_value();
+        self.given.add(&value, namespace);
         let mut given = PolicyInput { object: value, location, source: Some(object) };
         if group == rbac::GROUP {
             complete_namespace(&mut given.object, kind, namespace);
         }
         self.add(group, kind, given);
+    }
+
+    /// Adds existing objects, unless there are others with the same names, and returns all objects on which the answers to
+    /// other objects depend.
+    pub fn with_existing(&mut self, mut existing: GivenObjects) -> GivenObjects {
+        let of_existing = |namespace: &Value| {
+            let location = SourceLocation::source(&"an existing object".into());
+            PolicyInput { object: namespace.clone(), location, source: None }
+        };
+        // A later Namespace replaces an earlier one.
+        let namespaces: Vec<PolicyInput> = existing.namespaces().map(of_existing).collect();
+        self.namespaces.splice(0..0, namespaces);
+        existing.extend(&self.given);
+        existing
     }
 
     /// Returns true if any policy reads managedFields, which are not tracked otherwise.

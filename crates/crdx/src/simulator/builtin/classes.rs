@@ -1,7 +1,8 @@
 //! The classes that a new Pod names: the admission plugins `Priority` and `RuntimeClass` look for them (`plugin/pkg/admission`
 //! in `k8s.io/kubernetes`).
 
-use crate::cluster::{Cluster, items};
+use crate::simulator::cluster_objects::{ObjectList, PRIORITY_CLASSES, RUNTIME_CLASSES};
+use crate::simulator::context::SimulationContext;
 use crdx_builtin::{priority, runtime_class};
 use crdx_server::server::{KnownClasses, KnownObjects};
 use crdx_value::Value;
@@ -16,8 +17,6 @@ pub(super) type Classes = BTreeMap<Class, Arc<Value>>;
 
 const PRIORITY: &str = "PriorityClass";
 const RUNTIME: &str = "RuntimeClass";
-const PRIORITIES: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
-const RUNTIMES: &str = "/apis/node.k8s.io/v1/runtimeclasses";
 
 /// The class that an object is; `None` for an object of another kind.
 pub fn class(object: &Value) -> Option<Class> {
@@ -57,9 +56,9 @@ pub(super) fn of_inputs(object: &Value, inputs: &Classes) -> KnownObjects {
     }
 }
 
-/// Adds the classes of the cluster to those of earlier inputs, if the answer to an object depends on them. `is_new` is false
-/// for an object that exists.
-pub(super) fn read(cluster: &dyn Cluster, object: &Value, is_new: bool, known: &mut KnownObjects) {
+/// Adds the classes of files and of the cluster to those of earlier inputs, if the answer to an object depends on them.
+/// `is_new` is false for an object that exists.
+pub(super) fn read(context: SimulationContext<'_>, object: &Value, is_new: bool, known: &mut KnownObjects) {
     let is_new_pod = is_new && is_pod(object);
     let needs_priority = if is_new_pod {
         needs_priority_classes(object, &known.priority_classes)
@@ -68,12 +67,12 @@ pub(super) fn read(cluster: &dyn Cluster, object: &Value, is_new: bool, known: &
     };
     if needs_priority {
         let depends = |class: &Value| depends_on_priority(object, class);
-        add(cluster, (PRIORITIES, "priorityclasses"), &mut known.priority_classes, &depends);
+        add(&context.list(PRIORITY_CLASSES, None), &mut known.priority_classes, &depends);
     }
     let runtime_class = runtime_class::class_name(object).filter(|name| !name.is_empty());
     if let Some(wanted) = runtime_class.filter(|_| is_new_pod && known.runtime_classes.objects.is_empty()) {
         let depends = |class: &Value| class_name(class) == wanted;
-        add(cluster, (RUNTIMES, "runtimeclasses"), &mut known.runtime_classes, &depends);
+        add(&context.list(RUNTIME_CLASSES, None), &mut known.runtime_classes, &depends);
     }
 }
 
@@ -96,19 +95,13 @@ fn class_name(class: &Value) -> &str {
 }
 
 /// Adds the classes of a list on which an object depends. Those of inputs replace them.
-fn add(
-    cluster: &dyn Cluster,
-    (path, plural): (&str, &'static str),
-    known: &mut KnownClasses,
-    depends: &dyn Fn(&Value) -> bool,
-) {
-    let Some(list) = cluster.list_if_readable(path, plural) else { return };
-    for class in items(&list).iter().filter(|class| depends(class)) {
+fn add(list: &ObjectList<'_>, known: &mut KnownClasses, depends: &dyn Fn(&Value) -> bool) {
+    for class in list.iter().filter(|class| depends(class)) {
         if !known.objects.iter().any(|known| class_name(known) == class_name(class)) {
             known.objects.push(Arc::new(class.clone()));
         }
     }
-    known.is_complete = true;
+    known.is_complete = list.is_complete();
 }
 
 #[cfg(test)]

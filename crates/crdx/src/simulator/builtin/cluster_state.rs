@@ -4,9 +4,9 @@
 use super::created::Created;
 use super::reject_with;
 use super::{classes, service_accounts};
-use crate::cluster::{self, items};
+use crate::cluster;
 use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
-use crate::simulator::built_in_server::{Write, WriteOptions};
+use crate::simulator::cluster_objects::{INGRESS_CLASSES, LIMIT_RANGES, STORAGE_CLASSES};
 use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{ExistingObjects, Found, Lookup, PendingObject};
@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 /// The namespace that API servers create for the objects of users.
 const DEFAULT_NAMESPACE: &str = "default";
-const LIMIT_RANGES: &str = "limitranges";
 
 /// Returns the existing object. `pending` is that object, if it was requested ahead.
 pub fn existing(
@@ -66,19 +65,14 @@ pub fn known_objects(
     earlier: &Created,
 ) -> Option<Arc<KnownObjects>> {
     let created = &earlier.known_objects;
-    let cluster = context.configured_cluster();
-    // Without a cluster, an object is only rejected for limits in a namespace about which the inputs say everything.
-    let is_known = cluster.is_some() || created.namespace.is_some();
     let mut known = KnownObjects {
         namespace: namespace.and_then(|name| known_namespace(context, (kind, object), name, created)),
-        limit_ranges: if is_known { created.limit_ranges.clone() } else { Vec::new() },
+        limit_ranges: namespace.map(|name| limit_ranges(context, (kind, object), name, created)).unwrap_or_default(),
         default_class: new.and_then(|resource| default_class(context, resource, object)),
         refused_service_account: new.and_then(|resource| refused_service_account(context, resource, object, earlier)),
         ..created.clone()
     };
-    if let Some(cluster) = cluster {
-        classes::read(&**cluster, object, new.is_some(), &mut known);
-    }
+    classes::read(context, object, new.is_some(), &mut known);
     let has_classes = |classes: &KnownClasses| classes.is_complete || !classes.objects.is_empty();
     let is_any = known.namespace.is_some()
         || !known.limit_ranges.is_empty()
@@ -89,27 +83,27 @@ pub fn known_objects(
     is_any.then(|| Arc::new(known))
 }
 
-/// Returns the Namespace of an object whose answer depends on its labels, unless it was given with the policies.
+/// Returns the Namespace of an object, if it is given or the answer depends on its labels.
 fn known_namespace(
     context: SimulationContext<'_>,
     (kind, object): (&str, &Value),
     name: &str,
     created: &KnownObjects,
 ) -> Option<Arc<Value>> {
+    if let Some(given) = created.namespace.as_ref().or_else(|| context.given.namespace(name)) {
+        return Some(Arc::clone(given));
+    }
     let requests_access = admin_access::request(kind, object).is_some();
     if pod_security::pod_of(kind, object).is_none() && !requests_access {
         return None;
     }
-    let is_given = || context.admission.is_some_and(|admission| admission.gives_namespace(name));
-    match (&created.namespace, context.configured_cluster()) {
-        (Some(created), _) => Some(Arc::clone(created)),
-        (None, _) if is_given() => None,
-        (None, Some(cluster)) => cluster.namespace(name),
+    match context.configured_cluster() {
+        Some(cluster) => cluster.namespace(name),
         // API servers create these namespaces, without the label for the access of administrators.
-        (None, None) if requests_access && (name == DEFAULT_NAMESPACE || SYSTEM_NAMESPACES.contains(&name)) => {
+        None if requests_access && (name == DEFAULT_NAMESPACE || SYSTEM_NAMESPACES.contains(&name)) => {
             Some(Arc::new(object_with_name(name)))
         }
-        (None, None) => None,
+        None => None,
     }
 }
 
@@ -117,23 +111,48 @@ fn object_with_name(name: &str) -> Value {
     crdx_value::object([("metadata", crdx_value::object([("name", name)]))])
 }
 
-/// Returns the name of the class in the cluster that a new object gets.
-fn default_class(context: SimulationContext<'_>, resource: (&str, &str), object: &Value) -> Option<String> {
-    let cluster = context.configured_cluster()?;
-    let kind = DefaultClass::wanted(resource, object)?;
-    let (group, plural) = kind.classes;
-    let list = cluster.list_if_readable(&format!("/apis/{group}/v1/{plural}"), plural)?;
-    kind.choose(items(&list)).map(str::to_owned)
+/// Returns the limit ranges of an object. Those of earlier inputs replace those of files and of the cluster.
+fn limit_ranges(
+    context: SimulationContext<'_>,
+    (kind, object): (&str, &Value),
+    namespace: &str,
+    created: &KnownObjects,
+) -> Vec<Arc<Value>> {
+    let is_core = object.str_at(&["apiVersion"]) == Some("v1");
+    if !is_core || !matches!(kind, "Pod" | "PersistentVolumeClaim") {
+        return Vec::new();
+    }
+    let list = context.list(LIMIT_RANGES, Some(namespace));
+    if let Some(admission) = context.admission.filter(|_| list.is_complete()) {
+        admission.record_limit_ranges(namespace);
+    }
+    let name = |range: &Value| range.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let is_created = |range: &&Value| created.limit_ranges.iter().any(|created| name(created) == name(range));
+    let others = list.iter().filter(|range| !is_created(range)).cloned().map(Arc::new);
+    created.limit_ranges.iter().cloned().chain(others).collect()
 }
 
-/// Rejects a new object whose namespace does not accept it.
-pub(crate) fn check_namespace(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {
+/// Returns the name of the default class that a new object gets.
+fn default_class(context: SimulationContext<'_>, resource: (&str, &str), object: &Value) -> Option<String> {
+    let kind = DefaultClass::wanted(resource, object)?;
+    let classes = [STORAGE_CLASSES, INGRESS_CLASSES].into_iter().find(|own| (own.group, own.plural) == kind.classes)?;
+    kind.choose(context.list(classes, None).iter()).map(str::to_owned)
+}
+
+/// Rejects a new object whose namespace does not accept it. `created` is the Namespace, if an earlier input creates or updates
+/// it.
+pub(crate) fn check_namespace(
+    item: &mut ObjectReport,
+    context: SimulationContext<'_>,
+    plural: &str,
+    (found, created): (&Found, Option<&Value>),
+) {
     let request_kind = &context.updates.request_kind;
     if !request_kind.may_create() {
         return;
     }
     let Some(namespace) = item.identity.namespace.clone() else { return };
-    let state = context.namespace_state(Some(&namespace));
+    let state = context.namespace_state(Some(&namespace), created);
     let refusal = state.refusal(&namespace, (item.identity.group(), plural), &item.identity.name);
     let Some((code, reason, message)) = refusal else { return };
     // Objects in a namespace that is being deleted can still be updated.
@@ -143,19 +162,6 @@ pub(crate) fn check_namespace(item: &mut ObjectReport, context: SimulationContex
             item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
         }
         _ => reject_with(item, Answer { code, reason, message }),
-    }
-}
-
-/// Reads the limit ranges that apply to an object from the cluster.
-pub(crate) fn read_limit_ranges(context: SimulationContext<'_>, options: WriteOptions<'_>, write: &Write<'_>) {
-    let is_limited = write.identity.group().is_empty() && matches!(write.kind, "Pod" | "PersistentVolumeClaim");
-    let (Some(namespace), Some(cluster)) = (&write.identity.namespace, context.configured_cluster()) else { return };
-    if !is_limited {
-        return;
-    }
-    let path = cluster::Resource::of_core(LIMIT_RANGES).path(Some(namespace));
-    if let Some(list) = cluster.list_if_readable(&path, LIMIT_RANGES) {
-        context.built_in.store_limit_ranges(options, namespace, &list);
     }
 }
 

@@ -45,9 +45,9 @@ impl Created {
 }
 
 impl CreatedObjects {
-    /// Returns true if an input creates the namespace.
-    pub(crate) fn has_namespace(&self, name: &str) -> bool {
-        self.namespaces.contains_key(name)
+    /// Returns the Namespace, if an input creates or updates it.
+    pub(crate) fn namespace(&self, name: &str) -> Option<Arc<Value>> {
+        self.namespaces.get(name).cloned()
     }
 
     /// Records the stored Namespace or limit range of an input.

@@ -1,10 +1,10 @@
 //! The ranges and the Services of the cluster on which the answer to a Service with a given cluster IP or node port depends.
 
-use super::service_families::RANGES;
 use crate::cluster::items;
 use crate::report::Diagnostic;
 use crate::simulation::identity::FieldLocator;
 use crate::simulator::built_in_server::WriteOptions;
+use crate::simulator::cluster_objects::SERVICE_CIDRS;
 use crate::simulator::context::SimulationContext;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
@@ -54,14 +54,16 @@ pub(super) fn unusual_node_ports(service: &Value, locator: &dyn FieldLocator) ->
 
 /// Tells the server that validates Services what the cluster has, if a Service names an address or a port.
 pub(super) fn read(context: SimulationContext<'_>, options: WriteOptions<'_>, service: &Value) {
-    let Some(cluster) = context.configured_cluster().filter(|_| !named(service).is_empty()) else { return };
-    if let Some(list) = cluster.list_if_readable(RANGES, "servicecidrs") {
-        let ranges: Vec<ServiceRange> = items(&list).iter().flat_map(ServiceRange::of_service_cidr).collect();
-        // Clusters before 1.33 have no such objects.
-        if !ranges.is_empty() {
-            context.built_in.set_service_ranges(options, ranges);
-        }
+    if named(service).is_empty() {
+        return;
     }
+    let ranges: Vec<ServiceRange> =
+        context.list(SERVICE_CIDRS, None).iter().flat_map(ServiceRange::of_service_cidr).collect();
+    // Clusters before 1.33 have no such objects.
+    if !ranges.is_empty() {
+        context.built_in.set_service_ranges(options, ranges);
+    }
+    let Some(cluster) = context.configured_cluster() else { return };
     if let Some(list) = cluster.list_if_readable(SERVICES, "services") {
         context.built_in.set_other_services(options, items(&list).iter());
     }

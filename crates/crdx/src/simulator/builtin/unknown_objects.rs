@@ -23,14 +23,12 @@ pub(super) fn leave_open(
     if item.verdict != Verdict::Accepted {
         return;
     }
-    let namespace = item.identity.namespace.as_deref().unwrap_or_default();
-    let is_given = context.admission.is_some_and(|admission| admission.gives_namespace(namespace));
     let missing = missing((item.identity.group(), &item.identity.kind), sent, known);
     let (reason, help) = match missing {
         Some(Missing::DefaultPriorityClass) => {
             ("its priority must be that of the default PriorityClass", ASK_THE_CLUSTER.to_owned())
         }
-        Some(Missing::Namespace) if !is_given => {
+        Some(Missing::Namespace) => {
             let reason = "the access of administrators to devices needs a label of the namespace";
             (reason, format!("give the Namespace among the inputs; {ASK_THE_CLUSTER}"))
         }

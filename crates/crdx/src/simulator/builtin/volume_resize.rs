@@ -4,11 +4,10 @@ use super::created::Created;
 use super::reject_with;
 use crate::cluster::items;
 use crate::report::{ASK_THE_CLUSTER, Answer, ObjectReport, Verdict};
+use crate::simulator::cluster_objects::STORAGE_CLASSES;
 use crate::simulator::context::SimulationContext;
 use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
 use crdx_value::Value;
-
-const CLASSES: &str = "/apis/storage.k8s.io/v1/storageclasses";
 
 /// Rejects the accepted update of a claim that may not grow, or leaves it open if its class is not known.
 pub(super) fn check(
@@ -33,16 +32,18 @@ pub(super) fn check(
     }
 }
 
-/// Returns true if the cluster has a class and it allows claims to grow.
+/// Returns true if there is a class and it allows claims to grow.
 ///
 /// # Errors
 /// Returns the reason why that is not known.
 fn allows(context: SimulationContext<'_>, name: &str) -> Result<bool, String> {
+    let is_it = |class: &&Value| class.str_at(&["metadata", "name"]) == Some(name);
+    if let Some(class) = context.given.with_list(STORAGE_CLASSES, None, None).iter().find(is_it) {
+        return Ok(volume_resize::allows_growth(class));
+    }
     let cluster = context.configured_cluster().ok_or_else(|| "no cluster was asked".to_owned())?;
-    let list = cluster.list(CLASSES).map_err(|error| error.message)?;
-    Ok(items(&list)
-        .iter()
-        .any(|class| class.str_at(&["metadata", "name"]) == Some(name) && volume_resize::allows_growth(class)))
+    let list = cluster.list(&STORAGE_CLASSES.path(None)).map_err(|error| error.message)?;
+    Ok(items(&list).iter().find(is_it).is_some_and(volume_resize::allows_growth))
 }
 
 fn refuse(item: &mut ObjectReport, reason: &str) {

@@ -63,6 +63,7 @@ pub(super) fn subresource_verbs(name: &str) -> &'static [&'static str] {
 
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
+const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// All groups, sorted by name.
@@ -161,7 +162,11 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         singular: names.singular.clone(),
         namespaced: serving.namespaced,
         kind,
-        verbs: if crd.is_true("Terminating") { TERMINATING_VERBS } else { VERBS },
+        verbs: match serving.built_in.deletes_collections() {
+            false => NAMESPACE_VERBS,
+            true if crd.is_true("Terminating") => TERMINATING_VERBS,
+            true => VERBS,
+        },
         short_names: names.short_names.clone(),
         categories: names.categories.clone(),
         storage_version_hash: storage

@@ -1,6 +1,6 @@
 //! Namespaces with the life cycle of a cluster (`pkg/registry/core/namespace` of Kubernetes): a deleted namespace is
-//! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted
-//! ([`crate::server::controllers`] removes both).
+//! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted.
+//! With [`crate::server::Namespaces::Controlled`], [`crate::server::controllers`] removes both; otherwise a client does.
 
 use super::{label, set_defaults};
 use crate::pipeline::metadata::NameRule;
@@ -17,7 +17,7 @@ use crdx_value::{Map, Value, object};
 /// The finalizer in `spec.finalizers` of every namespace.
 pub(in crate::server) const KUBERNETES: &str = "kubernetes";
 
-/// The behaviour of the kind Namespace with [`crate::server::Namespaces::Finalized`].
+/// The behaviour of a Namespace that exists until it is finalized.
 #[derive(Debug)]
 pub(super) struct FinalizedNamespace;
 
@@ -91,6 +91,14 @@ impl BuiltIn for FinalizedNamespace {
         metadata::set_text(&mut object, "deletionTimestamp", now);
         set_phase(&mut object, "Terminating");
         Some(object)
+    }
+
+    fn deletes_collections(&self) -> bool {
+        false
+    }
+
+    fn returns_deleted(&self) -> bool {
+        true
     }
 
     /// `ShouldDeleteNamespaceDuringUpdate`

@@ -4,7 +4,7 @@ use super::Resources;
 use crate::server::http::calls::Calls;
 use crate::server::metadata;
 use crate::server::registry::rest::mark_deleting;
-use crate::server::strategy::namespace_rule::Namespaces;
+use crate::server::strategy::namespace_rule::{NAME, Namespaces};
 use crate::server::strategy::serving::Serving;
 use crdx_value::time::{self, Timestamp};
 
@@ -51,9 +51,20 @@ impl Resources {
         }
     }
 
+    /// Enqueues the namespaces that are being deleted, for the namespace controller.
+    pub fn enqueue_deleted_namespaces(&self) {
+        let controlled = self.get(NAME).filter(|_| self.namespaces == Some(Namespaces::Controlled));
+        for stored in controlled.iter().flat_map(|namespaces| namespaces.objects.all()) {
+            let namespace = stored.raw();
+            if metadata::is_deleting(&namespace) {
+                self.deleted_namespaces.add(metadata::text(&namespace, "name"));
+            }
+        }
+    }
+
     /// Enqueues the namespace of an object that was removed, if the namespace is being deleted.
     fn content_removed(&self, namespace: &str) {
-        if self.namespaces == Some(Namespaces::Finalized)
+        if self.namespaces == Some(Namespaces::Controlled)
             && self.namespace(namespace).is_some_and(|found| metadata::is_deleting(&found))
         {
             self.deleted_namespaces.add(namespace);

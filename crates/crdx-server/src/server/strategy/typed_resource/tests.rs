@@ -221,7 +221,7 @@ fn discovery_lists_the_kinds_of_the_release() {
 
 #[test]
 fn a_deleted_namespace_is_removed_with_its_last_object() {
-    let options = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["work".to_owned()]);
+    let options = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Controlled, &["work".to_owned()]);
     let server = options.with_built_in_kinds().build();
     let deployments = "/apis/apps/v1/namespaces/work/deployments";
     let with_finalizer = DEPLOYMENT.replace(r#"{"name":"d"}"#, r#"{"name":"d","finalizers":["example.com/a"]}"#);
