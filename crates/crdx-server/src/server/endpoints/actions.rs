@@ -1,5 +1,6 @@
 //! Subresources of built-in kinds that can only be created: `pods/binding`, `pods/eviction` and `serviceaccounts/token`
-//! (`createHandler` in `endpoints/handlers/create.go` with a `NamedCreater`). Nothing is stored under their names.
+//! (`createHandler` in `endpoints/handlers/create.go` with a `NamedCreater`), and the collection `bindings`, which precedes
+//! `pods/binding`. Nothing is stored under their names.
 
 mod binding;
 mod budgets;
@@ -33,12 +34,12 @@ use crdx_value::{Map, Value};
 use std::borrow::Cow;
 pub(in crate::server) use tokens::Issued;
 
-/// A subresource that can only be created.
+/// A subresource or a resource that can only be created.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) struct Action {
     /// The plural of the resource, which is in the core group.
-    resource: &'static str,
-    /// The name of the subresource.
+    pub resource: &'static str,
+    /// The name of the subresource; empty for a resource, whose objects have the name of the object to be changed.
     pub name: &'static str,
     /// The group, version and kind of the objects that are created.
     pub kind: (&'static str, &'static str, &'static str),
@@ -47,6 +48,8 @@ pub(in crate::server) struct Action {
 }
 
 const BINDING: Action = Action { resource: "pods", name: "binding", kind: ("", "v1", "Binding"), accepted: &[] };
+/// `LegacyBindingREST`
+pub(in crate::server) const BINDINGS: Action = Action { resource: "bindings", name: "", ..BINDING };
 const EVICTION: Action =
     Action { resource: "pods", name: "eviction", kind: ("policy", "v1", "Eviction"), accepted: &["policy/v1beta1"] };
 const TOKEN: Action = Action {
@@ -68,6 +71,14 @@ pub(super) fn find(ctx: &Context<'_>) -> Option<&'static Action> {
     actions_of(&target.group, &target.resource).find(|action| action.name == target.subresource)
 }
 
+/// The resource that can only be created and that a request addresses, and the definition of the objects that it changes.
+pub(super) fn find_resource(ctx: &Context<'_>) -> Option<(&'static Action, &'static str)> {
+    let target = &ctx.target;
+    let is_collection = !target.namespace.is_empty() && target.name.is_empty() && target.subresource.is_empty();
+    let path = (target.group.as_str(), target.version.as_str(), target.resource.as_str());
+    (is_collection && path == ("", "v1", BINDINGS.resource)).then_some((&BINDINGS, "pods."))
+}
+
 /// Handles a request for an action on an object of `parent`.
 pub(super) fn handle(
     backend: &Backend,
@@ -79,7 +90,8 @@ pub(super) fn handle(
     if ctx.request.method != Method::Post {
         return Reply::Whole(ctx.refuse(Refusal::method_not_allowed()));
     }
-    match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
+    let name = if action.name.is_empty() { Ok(String::new()) } else { ctx.name() };
+    match name.and_then(|name| Ok((name, ctx.negotiate(Endpoint::Untabled)?))) {
         Ok((name, output)) => {
             let answer = action.answer((backend, issued), &mut ctx, parent, &name);
             match ctx.take_paused() {
@@ -125,21 +137,22 @@ impl Action {
         if backend.resources.storage.tracks_fields {
             self.own_fields(ctx, &kind, &mut object, &options);
         }
+        let name = if self.name.is_empty() { metadata::text(&object, "name").to_owned() } else { name.to_owned() };
         let review = Review {
             chain: &backend.admission,
             scope: self.scope(),
             operation: Operation::Create,
             options: OperationOptions::Write(&options),
-            new_name: "",
+            new_name: &name,
         };
         let complete = |object: &mut Value| {
             *object = kind.complete(object);
             Ok(())
         };
         review.mutate(ctx, None, &mut object, &complete)?;
-        let request = Request { name, object, options: &options, review };
+        let request = Request { name: &name, object, options: &options, review };
         match self.name {
-            "binding" => binding::create(ctx, &parent, &request)?,
+            "" | "binding" => binding::create(ctx, &parent, &request)?,
             "eviction" => eviction::create(ctx, backend, &parent, &request)?,
             _ => return tokens::create(ctx, (&backend.resources, issued), &parent, &kind, request),
         }

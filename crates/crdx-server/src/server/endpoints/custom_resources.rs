@@ -26,6 +26,13 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
     let is_watch = ctx.target.verb == "watch"
         && ctx.target.subresource.is_empty()
         && matches!(ctx.request.method, Method::Get | Method::Head);
+    if let Some((action, changed)) = actions::find_resource(&ctx)
+        && let Some(serving) = backend.resources.get(changed).filter(|serving| !serving.typed.is_empty())
+        && let Some(version) = serving.storage().cloned()
+        && let Some(resource) = TypedResource::new(serving, version, Subresource::None, &ctx, &backend.resources)
+    {
+        return actions::handle(backend, issued, ctx, resource, action);
+    }
     let Some((serving, version)) = find(backend, &ctx) else {
         if ctx.target.group.is_empty() && !is_watch {
             let text = "the server could not find the requested resource";
@@ -84,11 +91,9 @@ fn typed(
     (serving, version): (&Arc<Serving>, &Arc<Version>),
     is_watch: bool,
 ) -> Reply {
-    let subresource = match ctx.target.subresource.as_str() {
-        "status" => Subresource::Status,
-        "approval" => Subresource::Approval,
-        _ => Subresource::None,
-    };
+    let mut all = version.has_status().then_some(Subresource::Status).into_iter().chain(serving.subresources());
+    let found = all.find(|subresource| subresource.name() == ctx.target.subresource);
+    let subresource = found.unwrap_or(Subresource::None);
     let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), subresource, &ctx, &backend.resources);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {
@@ -96,12 +101,11 @@ fn typed(
     }
     match ctx.target.subresource.as_str() {
         "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
-        "status" if version.has_status() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
             Some(scale) => respond(backend, ctx, Box::new(scale), &SUBRESOURCE_VERBS),
             None => Reply::Whole(not_found_page()),
         },
-        "approval" if serving.has_approval() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
+        _ if found.is_some() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
@@ -136,6 +140,7 @@ fn respond(
     verbs: &[&str],
 ) -> Reply {
     let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
+    let endpoint = if strategy.has_table() { Endpoint::Object } else { Endpoint::Untabled };
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
         verb if !verbs.contains(&verb) => {
@@ -154,7 +159,7 @@ fn respond(
         if matches!(verb, Verb::Get | Verb::Update | Verb::Patch(_) | Verb::Delete) {
             ctx.name()?;
         }
-        Ok((verb, ctx.negotiate(Endpoint::Object)?))
+        Ok((verb, ctx.negotiate(endpoint)?))
     });
     match checked {
         Ok((verb, output)) => {

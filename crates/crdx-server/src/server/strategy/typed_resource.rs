@@ -15,6 +15,7 @@ mod generate_name;
 mod generated;
 mod kind_fields;
 mod managed_fields;
+mod pod_parts;
 mod pod_resources;
 mod pods;
 mod prepare;
@@ -167,6 +168,10 @@ impl ReadStrategy for TypedResource {
 
     fn columns(&self) -> &Columns {
         &self.kind.columns
+    }
+
+    fn has_table(&self) -> bool {
+        matches!(self.subresource, Subresource::None | Subresource::Status)
     }
 
     fn list_type(&self) -> ListType<'_> {
@@ -445,6 +450,9 @@ impl TypedResource {
                 let empties = self.given_empties();
                 prepare::update(kind, object, old, self.request(empties.as_deref()));
             }
+            Subresource::EphemeralContainers | Subresource::Resize => {
+                prepare::update_part(kind, object, old, (self.subresource, self.request(None)));
+            }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);
                 let empties = self.given_empties();
@@ -498,6 +506,17 @@ impl TypedResource {
             if errors.is_empty() {
                 warnings.extend(content::warnings((group, kind), object, old, self.release()));
             }
+        }
+        if let (true, Some(old)) = (self.resources.validates_content, old) {
+            let empties = self.given_empties();
+            let (empties, release) = (empties.as_deref(), self.release());
+            errors.extend(match self.subresource {
+                Subresource::EphemeralContainers => {
+                    content::validate_ephemeral_containers(object, empties, old, release)
+                }
+                Subresource::Resize => content::validate_resize(object, empties, old, release),
+                _ => ErrorList::new(),
+            });
         }
         if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
