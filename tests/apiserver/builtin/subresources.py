@@ -7,9 +7,9 @@ FOLDER has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh builds the
 that both servers list are compared. Then each request writes one of a few Pods in both servers: `resize` and `ephemeralcontainers` by PUT and by the four kinds of
 patches, `eviction` with budgets whose status changes, `binding` and the collection `bindings`, `token` with bound objects, and writes of the Pod's status in between.
 Half of the requests are dry runs. The responses, and after a write the Pods, differ in their verdict, code, errors, warnings or object; generated values are masked.
-A Pod that was removed, or that differs, is created again.
+A Pod that was removed, or that differs, is created again. A policy that matches these requests warns about what admission sees.
 """
-import base64, collections, copy, json, os, random, re, sys, tempfile
+import base64, collections, copy, json, os, random, re, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../repositories")]
@@ -23,7 +23,8 @@ QUANTITIES = ["1", "2", "500m", "100m", "0", "1Gi", "64Mi", "1.5", "2Ki", "-1", 
 MASKED = [
     (r'"(expirationTimestamp|startedAt|lastTransitionTime|lastProbeTime)": "20[^"]*"', r'"\1": "TIME"'),
     (r'("disruptedPods": {\s*"[^"]*": )"20[^"]*"', r'\1"TIME"'),
-    (r"(ResourceVersion|resourceVersion|UID)( in [a-z ]*: )[0-9a-f-]+", r"\1\2X"),
+    (r"(in precondition: [^,]*, [A-Za-z]* in object meta: )[0-9]+", r"\1X"),
+    (r"(in record \()[0-9]+", r"\1X"),
 ]
 
 
@@ -285,6 +286,26 @@ def compare_discovery(servers):
     return differing
 
 
+def watch_admission(servers):
+    """A policy that warns about every write of a subresource, with what admission sees of it."""
+    group = "admissionregistration.k8s.io/v1"
+    text = ("'op ' + request.operation + ' on ' + request.resource.resource + '/' + (has(request.subResource) ? request.subResource : '-') + ' ' + request.name + ' of ' + request.kind.kind + "
+            "' dry ' + string(request.dryRun) + ' old ' + string(oldObject != null) + ' ' + request.options.kind + ' ' + object.metadata.?name.orValue('-') + ' ' + "
+            "string(object.metadata.?generation.orValue(0))")
+    rules = [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["*"], "resources": ["pods/*", "bindings", "serviceaccounts/*"]}]
+    policy = {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "subresources"},
+              "spec": {"matchConstraints": {"resourceRules": rules}, "validations": [{"expression": "false", "messageExpression": text}]}}
+    binding = {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "subresources"}, "spec": {"policyName": "subresources", "validationActions": ["Warn"]}}
+    for server in servers:
+        for plural, body in [("validatingadmissionpolicies", policy), ("validatingadmissionpolicybindings", binding)]:
+            code, answer, _ = server.send("POST", f"/apis/{group}/{plural}", json.dumps(body), {"Content-Type": "application/json"})
+            assert code < 300, answer
+        for _ in range(100):
+            if server.send("POST", f"{BASE}/serviceaccounts/account/token?dryRun=All", json.dumps({"spec": {}}), {"Content-Type": "application/json"})[2].get("Warning"):
+                break
+            time.sleep(0.3)
+
+
 def prepare(servers):
     """Creates the Nodes, budgets and accounts to which requests refer."""
     allocatable = {"big": {"cpu": "100", "memory": "100Gi"}, "small": {"cpu": "1200m", "memory": "1Gi"}, "windows": {"cpu": "100", "memory": "100Gi"}}
@@ -326,6 +347,7 @@ def main():
     with control_plane.real_and_simulated(args.folder, args.envtest, work) as servers:
         print(f"{compare_discovery(servers)} resources are listed in different ways")
         prepare(servers)
+        watch_admission(servers)
         objects = {name: recreate(servers, name, chance) for name in ("p0", "p1", "p2", "p3")}
         requests = Requests(chance, args.operations.split(","), objects)
         for _ in range(args.count):

@@ -269,6 +269,7 @@ impl FieldManager<'_> {
         managed.owners = owners;
         let object = match new {
             Some(new) => {
+                self.versions.note_applied(&new);
                 // The error message shows the patch.
                 let mut new = self.in_own_version(&new, "new", patch).map_err(Refusal::Internal)?;
                 default(&mut new);

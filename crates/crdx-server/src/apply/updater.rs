@@ -63,6 +63,8 @@ pub trait Versions {
     fn unconvertible(&self, _object: &Value) -> Option<String> {
         None
     }
+    /// Sees the result of an apply before it is converted, which loses empty lists.
+    fn note_applied(&self, _object: &Value) {}
     /// The fields of a version that writers of this resource or subresource never own.
     fn ignored(&self, api_version: &str) -> Option<&Set>;
 }
@@ -78,6 +80,10 @@ impl<V: Versions + ?Sized> Versions for &V {
 
     fn unconvertible(&self, object: &Value) -> Option<String> {
         (**self).unconvertible(object)
+    }
+
+    fn note_applied(&self, object: &Value) {
+        (**self).note_applied(object);
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

@@ -28,6 +28,8 @@ use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope}
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::{TypedResource, decode};
+use crdx_types::empties::Empties;
+use crdx_types::encode::Encoded;
 use crdx_types::merge::Type;
 use crdx_value::release::V1_34;
 use crdx_value::{Map, Value};
@@ -126,7 +128,8 @@ impl Action {
         let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
         let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
         let kind = kind.accepting(self.accepted);
-        let mut object = decode::request_object(ctx, &kind, input, &options)?;
+        let Encoded { object, empties, .. } = decode::decoded_object(ctx, &kind, input, &options)?;
+        let mut object = kind.default_request(object, empties.as_ref());
         let keeps_metadata = *self == BINDING || *self == TOKEN && ctx.release().since(V1_34);
         if !keeps_metadata {
             metadata::wipe_system_fields(&mut object);
@@ -135,7 +138,7 @@ impl Action {
         common::match_namespace(&mut object, &namespace)?;
         common::dedup_owners(ctx, &mut object, false);
         if backend.resources.storage.tracks_fields {
-            self.own_fields(ctx, &kind, &mut object, &options);
+            self.own_fields(ctx, (&kind, empties.as_ref()), &mut object, &options);
         }
         let name = if self.name.is_empty() { metadata::text(&object, "name").to_owned() } else { name.to_owned() };
         let review = Review {
@@ -169,7 +172,13 @@ impl Action {
     }
 
     /// Sets the managedFields, which admission sees.
-    fn own_fields(&self, ctx: &Context<'_>, kind: &BuiltInKind, object: &mut Value, options: &WriteOptions) {
+    fn own_fields(
+        &self,
+        ctx: &Context<'_>,
+        (kind, empties): (&BuiltInKind, Option<&Empties>),
+        object: &mut Value,
+        options: &WriteOptions,
+    ) {
         let manager = managed_fields::manager(options, ctx.request.user_agent.as_deref());
         let api_version = kind.api_version();
         let fields = FieldManager {
@@ -182,7 +191,10 @@ impl Action {
             release: ctx.release(),
         };
         let live = kind.encode(&Value::Object(Map::new()));
-        fields.update(&live, object, &manager);
+        let restored = empties.and_then(|empties| empties.restored(object, kind.merge_type().resolve()));
+        let mut seen = restored.unwrap_or_else(|| object.clone());
+        fields.update(&live, &mut seen, &manager);
+        metadata::set(object, managed_fields::FIELD, metadata::get(&seen, managed_fields::FIELD).cloned());
     }
 }
 

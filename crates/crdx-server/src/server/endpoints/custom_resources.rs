@@ -8,6 +8,7 @@ use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;
+use crate::server::http::route::Target;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Verb;
 use crate::server::registry::patch;
@@ -60,6 +61,9 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         return backend.registry(Box::new(resource)).watch(ctx).into();
     }
     match ctx.target.subresource.as_str() {
+        "" if !resource.serving.built_in.deletes_collections() => {
+            respond(backend, ctx, Box::new(resource), &NAMESPACE_VERBS)
+        }
         "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
         "status" if resource.version.has_status() => respond(
             backend,
@@ -115,6 +119,7 @@ fn typed(
 }
 
 const OBJECT_VERBS: [&str; 7] = ["get", "list", "create", "update", "patch", "delete", "deletecollection"];
+const NAMESPACE_VERBS: [&str; 6] = ["get", "list", "create", "update", "patch", "delete"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "update", "patch"];
 
 /// The group and resource of the URL.
@@ -132,6 +137,15 @@ fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Versi
     (fits && version.served && serving.is_served()).then_some((serving, version))
 }
 
+/// Returns true if the path of a verb with a body has a name, or none for a new object.
+fn is_routed(target: &Target) -> bool {
+    match target.verb {
+        "create" => target.name.is_empty(),
+        "update" | "patch" => !target.name.is_empty(),
+        _ => true,
+    }
+}
+
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
 fn respond(
     backend: &Backend,
@@ -139,10 +153,15 @@ fn respond(
     strategy: Box<dyn Strategy<Object = Value>>,
     verbs: &[&str],
 ) -> Reply {
-    let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
+    let is_own_kind = strategy.accepts_strategic_merge();
+    let patch_kind = if is_own_kind { patch::typed_kind } else { patch::kind };
     let endpoint = if strategy.has_table() { Endpoint::Object } else { Endpoint::Untabled };
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
+        // The router knows the methods of the paths of the server's own kinds.
+        verb if is_own_kind && !(verbs.contains(&verb) && is_routed(&ctx.target)) => {
+            return Reply::Whole(ctx.refuse(Refusal::method_not_allowed()));
+        }
         verb if !verbs.contains(&verb) => {
             let refusal = Refusal::method_not_supported(named(&ctx), verb);
             return Reply::Whole(ctx.refuse(refusal));

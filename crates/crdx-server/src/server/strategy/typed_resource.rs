@@ -402,13 +402,18 @@ impl TypedResource {
         self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Keeps the empty lists and maps of the request's object for validation.
+    fn note_empties(&self, empties: Option<Empties>) {
+        if self.resources.validates_content {
+            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+        }
+    }
+
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, Encoded { object, empties, .. }: Encoded) -> Value {
         self.note_shared_labels(&object);
         let mut object = self.kind.default_request(object, empties.as_ref());
-        if self.resources.validates_content {
-            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
-        }
+        self.note_empties(empties);
         self.complete_pods(&mut object);
         if self.resources.allocations.is_some() {
             generated::default_times(&self.kind, &mut object, self.now);

@@ -61,9 +61,11 @@ pub(super) fn subresource_verbs(name: &str) -> &'static [&'static str] {
     }
 }
 
-const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+/// The verbs of custom resources. Those of other resources are sorted.
+const CUSTOM_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
-const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 
 /// All groups, sorted by name.
 pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
@@ -131,7 +133,7 @@ fn definitions() -> Resource {
         singular: "customresourcedefinition".to_owned(),
         namespaced: false,
         kind: kind.clone(),
-        verbs: DEFINITION_VERBS,
+        verbs: VERBS,
         short_names: vec!["crd".to_owned(), "crds".to_owned()],
         categories: vec!["api-extensions".to_owned()],
         storage_version_hash: String::new(),
@@ -169,7 +171,12 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         singular: names.singular.clone(),
         namespaced: serving.namespaced,
         kind,
-        verbs: if crd.is_true("Terminating") { TERMINATING_VERBS } else { VERBS },
+        verbs: match serving.built_in.has_go_type() || !serving.typed.is_empty() {
+            true if serving.built_in.deletes_collections() => VERBS,
+            true => NAMESPACE_VERBS,
+            false if crd.is_true("Terminating") => TERMINATING_VERBS,
+            false => CUSTOM_VERBS,
+        },
         short_names: names.short_names.clone(),
         categories: names.categories.clone(),
         storage_version_hash: storage

@@ -5,6 +5,7 @@ use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
 use crate::server::strategy::subresource::Subresource;
+use crdx_types::empties::Empties;
 use crdx_types::merge::Type;
 use crdx_value::Value;
 use std::sync::LazyLock;
@@ -29,6 +30,10 @@ impl Versions for TypedResource {
 
     fn unconvertible(&self, object: &Value) -> Option<String> {
         conversion::error(&self.kind, object)
+    }
+
+    fn note_applied(&self, object: &Value) {
+        self.note_empties(Empties::from_value(object));
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {
