@@ -7,6 +7,7 @@ pub mod default_class;
 pub mod device;
 pub mod limit_ranger;
 pub mod mirror_pod;
+pub mod pod_resize;
 pub mod pod_security;
 pub mod priority;
 pub mod quality_of_service;

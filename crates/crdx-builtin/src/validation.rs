@@ -60,6 +60,7 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
+pub use pods::{validate_ephemeral_containers, validate_resize};
 pub use services::service_addresses;
 pub use signing_requests::subject_refusal;
 pub use statuses::{covers_status, validate_status};
@@ -184,6 +185,18 @@ mod tests {
     /// The errors about a new object in JSON, such as `spec.a: Required value`.
     pub fn created(api_version: &str, kind: &str, object: &str, release: &str) -> Vec<String> {
         errors(api_version, kind, object, None, release)
+    }
+
+    /// The validation of a write of a part of a Pod.
+    type PartValidator = fn(&Value, Option<&Empties>, &Value, Release) -> ErrorList;
+
+    /// The errors about an update of a part of a Pod.
+    pub fn part_updated(validate: PartValidator, old: &str, new: &str, release: &str) -> Vec<String> {
+        let release = release.parse().unwrap();
+        let read = |text: &str| object("v1", "Pod", text, release);
+        let empties = Empties::from_value(&json::read(new.as_bytes()).unwrap());
+        let errors = validate(&read(new), empties.as_ref(), &read(old), release);
+        errors.iter().map(|error| format!("{}: {}", error.field, error.body())).collect()
     }
 
     /// The errors about an update.

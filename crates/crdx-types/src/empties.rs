@@ -58,6 +58,24 @@ impl Empties {
         if self.inner.is_empty() { None } else { self.inner.get(&index.to_string()) }
     }
 
+    /// The records at and below some paths. `*` in a path matches every item.
+    #[must_use]
+    pub fn only(&self, paths: &[&[&str]]) -> Self {
+        if paths.iter().any(|path| path.is_empty()) {
+            return self.clone();
+        }
+        let inner = self.inner.iter().filter_map(|(key, inner)| {
+            let below: Vec<&[&str]> = paths
+                .iter()
+                .filter_map(|path| path.split_first())
+                .filter(|(first, _)| **first == "*" || **first == key)
+                .map(|(_, rest)| rest)
+                .collect();
+            (!below.is_empty()).then(|| (key.clone(), inner.only(&below)))
+        });
+        Self { inner: inner.collect(), ..Self::default() }
+    }
+
     /// Removes the record of an empty list or map at a path. `*` in a path matches every item.
     pub fn clear(&mut self, path: &[&str]) {
         match path.split_first() {
@@ -245,5 +263,7 @@ mod tests {
         let inner = cleared.child("b").and_then(|b| b.index(1)).and_then(|item| item.child("c"));
         assert_eq!(inner.and_then(Empties::text), None);
         assert_eq!(cleared.child("a").and_then(Empties::text), Some("[]"));
+        assert_eq!(empties.only(&[&["b", "*", "c"]]).child("a"), None);
+        assert_eq!(empties.only(&[&["b", "*", "c"]]).child("b"), empties.child("b"));
     }
 }

@@ -132,7 +132,7 @@ fn names_of_others(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 
 /// `validatePodResourceClaims`. Returns the names of the claims.
 fn resource_claims<'v>(errors: &mut Errors, list: &FieldValue<'v, '_>, metadata: Option<&Value>) -> BTreeSet<&'v str> {
-    let is_mirror = metadata.is_some_and(|m| m.at(&["annotations", "kubernetes.io/config.mirror"]).is_some());
+    let is_mirror = metadata.is_some_and(|m| m.at(&["annotations", annotations::MIRROR]).is_some());
     let mut names = BTreeSet::new();
     for claim in list.items() {
         if is_mirror {

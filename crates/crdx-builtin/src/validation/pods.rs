@@ -1,29 +1,82 @@
 //! Pods (`ValidatePodCreate` and `ValidatePodUpdate`).
 
+mod ephemeral_containers;
 mod gated;
+mod resize;
 
 use super::field_value::{Errors, FieldValue, range};
 use super::pod_spec::{self, PodOptions, annotations as pod_annotations, containers};
 use super::{difference, internal, tolerations};
 use crate::quality_of_service;
-use crdx_value::field::ROOT;
-use crdx_value::release::{V1_32, V1_37};
+use crdx_types::empties::Empties;
+use crdx_value::field::{ErrorList, FieldError, FieldPath, ROOT};
+use crdx_value::release::{Release, V1_32, V1_37};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
 /// The fields that an update may change, as the server lists them.
 const MUTABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
+/// Validates a Pod that a request changed only in its ephemeral containers. `empties` are those of the whole request.
+pub fn validate_ephemeral_containers(
+    object: &Value,
+    empties: Option<&Empties>,
+    old: &Value,
+    release: Release,
+) -> ErrorList {
+    validate_part(&[&["spec", "ephemeralContainers"]], object, empties, release, |errors, object| {
+        ephemeral_containers::validate(errors, object, old);
+    })
+}
+
+/// Validates a Pod that a request changed only in its resources and the resize policies of its containers. `empties` are
+/// those of the whole request.
+pub fn validate_resize(object: &Value, empties: Option<&Empties>, old: &Value, release: Release) -> ErrorList {
+    validate_part(resize::PATHS, object, empties, release, |errors, object| resize::validate(errors, object, old))
+}
+
+fn validate_part(
+    paths: &[&[&str]],
+    object: &Value,
+    empties: Option<&Empties>,
+    release: Release,
+    validate: impl FnOnce(&mut Errors, &FieldValue<'_, '_>),
+) -> ErrorList {
+    let mut errors = Errors::new(release);
+    let empties = empties.map(|empties| empties.only(paths));
+    validate(&mut errors, &FieldValue::with_empties(Some(object), ROOT, empties.as_ref()));
+    errors.list
+}
+
 /// Validates a Pod.
 pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (metadata, spec) = (object.child("metadata"), object.child("spec"));
-    let part = |name| old.and_then(|old| old.get(name));
-    let options = PodOptions::for_update(true, part("spec"), part("metadata"), errors.release);
-    metadata_and_spec(errors, object, &options);
+    metadata_and_spec(errors, object, &options(old, errors.release));
     match old {
         None => create(errors, &metadata, &spec),
         Some(old) => update(errors, object, old),
     }
+}
+
+fn options(old: Option<&Value>, release: Release) -> PodOptions {
+    let part = |name| old.and_then(|old| old.get(name));
+    PodOptions::for_update(true, part("spec"), part("metadata"), release)
+}
+
+/// Returns true for the copy of a static Pod, which its node manages.
+fn is_mirror(pod: &Value) -> bool {
+    pod.at(&["metadata", "annotations", pod_annotations::MIRROR]).is_some()
+}
+
+/// Forbids the whole object (`field.NewPath("")`).
+fn forbid_whole(errors: &mut Errors, reason: &str) {
+    errors.list.push(FieldError::forbidden(&FieldPath::new(""), reason));
+}
+
+/// Like [`forbid_whole`], instead of all errors so far.
+fn only(errors: &mut Errors, reason: &str) {
+    errors.list.clear();
+    forbid_whole(errors, reason);
 }
 
 /// `validatePodMetadataAndSpec`

@@ -1,6 +1,6 @@
 //! The admission plugins: `NamespaceLifecycle`, `LimitRanger`, `ServiceAccount`, `PodSecurity`, `Priority`, `DefaultStorageClass`,
 //! `DefaultIngressClass`, `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateSubjectRestriction`,
-//! `PodTopologyLabels`, policies and webhooks. They read the resources of the server.
+//! `PodTopologyLabels`, `NodeDeclaredFeatureValidator`, `PodResizeValidator`, policies and webhooks. They read the resources of the server.
 
 mod certificate_subject;
 mod classes;
@@ -8,6 +8,7 @@ mod cluster;
 mod default_class;
 mod lifecycle;
 mod limit_ranger;
+mod pod_resize;
 mod pod_security;
 mod policies;
 mod priority;
@@ -27,6 +28,7 @@ use certificate_subject::CertificateSubjectRestriction;
 use default_class::DefaultClasses;
 use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
+use pod_resize::PodResize;
 use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use priority::Priority;
@@ -71,6 +73,9 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
         plugins.push(Box::new(CertificateSubjectRestriction));
     }
     if let Some(plugin) = PodTopologyLabels::new(resources) {
+        plugins.push(Box::new(plugin));
+    }
+    if let Some(plugin) = PodResize::new(resources) {
         plugins.push(Box::new(plugin));
     }
     if let Some(inputs) = inputs {

@@ -8,7 +8,8 @@ use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT};
 use crdx_value::quote::go_quote;
 
-const MIRROR: &str = "kubernetes.io/config.mirror";
+/// The annotation of the copy of a static Pod.
+pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";

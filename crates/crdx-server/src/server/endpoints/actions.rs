@@ -1,5 +1,6 @@
 //! Subresources of built-in kinds that can only be created: `pods/binding`, `pods/eviction` and `serviceaccounts/token`
-//! (`createHandler` in `endpoints/handlers/create.go` with a `NamedCreater`). Nothing is stored under their names.
+//! (`createHandler` in `endpoints/handlers/create.go` with a `NamedCreater`), and the collection `bindings`, which precedes
+//! `pods/binding`. Nothing is stored under their names.
 
 mod binding;
 mod budgets;
@@ -27,18 +28,20 @@ use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope}
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::subresource::Subresource;
 use crate::server::strategy::typed_resource::{TypedResource, decode};
+use crdx_types::empties::Empties;
+use crdx_types::encode::Encoded;
 use crdx_types::merge::Type;
 use crdx_value::release::V1_34;
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
 pub(in crate::server) use tokens::Issued;
 
-/// A subresource that can only be created.
+/// A subresource or a resource that can only be created.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::server) struct Action {
     /// The plural of the resource, which is in the core group.
-    resource: &'static str,
-    /// The name of the subresource.
+    pub resource: &'static str,
+    /// The name of the subresource; empty for a resource, whose objects have the name of the object to be changed.
     pub name: &'static str,
     /// The group, version and kind of the objects that are created.
     pub kind: (&'static str, &'static str, &'static str),
@@ -47,6 +50,8 @@ pub(in crate::server) struct Action {
 }
 
 const BINDING: Action = Action { resource: "pods", name: "binding", kind: ("", "v1", "Binding"), accepted: &[] };
+/// `LegacyBindingREST`
+pub(in crate::server) const BINDINGS: Action = Action { resource: "bindings", name: "", ..BINDING };
 const EVICTION: Action =
     Action { resource: "pods", name: "eviction", kind: ("policy", "v1", "Eviction"), accepted: &["policy/v1beta1"] };
 const TOKEN: Action = Action {
@@ -68,6 +73,14 @@ pub(super) fn find(ctx: &Context<'_>) -> Option<&'static Action> {
     actions_of(&target.group, &target.resource).find(|action| action.name == target.subresource)
 }
 
+/// The resource that can only be created and that a request addresses, and the definition of the objects that it changes.
+pub(super) fn find_resource(ctx: &Context<'_>) -> Option<(&'static Action, &'static str)> {
+    let target = &ctx.target;
+    let is_collection = !target.namespace.is_empty() && target.name.is_empty() && target.subresource.is_empty();
+    let path = (target.group.as_str(), target.version.as_str(), target.resource.as_str());
+    (is_collection && path == ("", "v1", BINDINGS.resource)).then_some((&BINDINGS, "pods."))
+}
+
 /// Handles a request for an action on an object of `parent`.
 pub(super) fn handle(
     backend: &Backend,
@@ -79,7 +92,8 @@ pub(super) fn handle(
     if ctx.request.method != Method::Post {
         return Reply::Whole(ctx.refuse(Refusal::method_not_allowed()));
     }
-    match ctx.name().and_then(|name| Ok((name, ctx.negotiate(Endpoint::Object)?))) {
+    let name = if action.name.is_empty() { Ok(String::new()) } else { ctx.name() };
+    match name.and_then(|name| Ok((name, ctx.negotiate(Endpoint::Untabled)?))) {
         Ok((name, output)) => {
             let answer = action.answer((backend, issued), &mut ctx, parent, &name);
             match ctx.take_paused() {
@@ -114,7 +128,8 @@ impl Action {
         let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
         let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
         let kind = kind.accepting(self.accepted);
-        let mut object = decode::request_object(ctx, &kind, input, &options)?;
+        let Encoded { object, empties, .. } = decode::decoded_object(ctx, &kind, input, &options)?;
+        let mut object = kind.default_request(object, empties.as_ref());
         let keeps_metadata = *self == BINDING || *self == TOKEN && ctx.release().since(V1_34);
         if !keeps_metadata {
             metadata::wipe_system_fields(&mut object);
@@ -123,23 +138,24 @@ impl Action {
         common::match_namespace(&mut object, &namespace)?;
         common::dedup_owners(ctx, &mut object, false);
         if backend.resources.storage.tracks_fields {
-            self.own_fields(ctx, &kind, &mut object, &options);
+            self.own_fields(ctx, (&kind, empties.as_ref()), &mut object, &options);
         }
+        let name = if self.name.is_empty() { metadata::text(&object, "name").to_owned() } else { name.to_owned() };
         let review = Review {
             chain: &backend.admission,
             scope: self.scope(),
             operation: Operation::Create,
             options: OperationOptions::Write(&options),
-            new_name: "",
+            new_name: &name,
         };
         let complete = |object: &mut Value| {
             *object = kind.complete(object);
             Ok(())
         };
         review.mutate(ctx, None, &mut object, &complete)?;
-        let request = Request { name, object, options: &options, review };
+        let request = Request { name: &name, object, options: &options, review };
         match self.name {
-            "binding" => binding::create(ctx, &parent, &request)?,
+            "" | "binding" => binding::create(ctx, &parent, &request)?,
             "eviction" => eviction::create(ctx, backend, &parent, &request)?,
             _ => return tokens::create(ctx, (&backend.resources, issued), &parent, &kind, request),
         }
@@ -156,7 +172,13 @@ impl Action {
     }
 
     /// Sets the managedFields, which admission sees.
-    fn own_fields(&self, ctx: &Context<'_>, kind: &BuiltInKind, object: &mut Value, options: &WriteOptions) {
+    fn own_fields(
+        &self,
+        ctx: &Context<'_>,
+        (kind, empties): (&BuiltInKind, Option<&Empties>),
+        object: &mut Value,
+        options: &WriteOptions,
+    ) {
         let manager = managed_fields::manager(options, ctx.request.user_agent.as_deref());
         let api_version = kind.api_version();
         let fields = FieldManager {
@@ -169,7 +191,10 @@ impl Action {
             release: ctx.release(),
         };
         let live = kind.encode(&Value::Object(Map::new()));
-        fields.update(&live, object, &manager);
+        let restored = empties.and_then(|empties| empties.restored(object, kind.merge_type().resolve()));
+        let mut seen = restored.unwrap_or_else(|| object.clone());
+        fields.update(&live, &mut seen, &manager);
+        metadata::set(object, managed_fields::FIELD, metadata::get(&seen, managed_fields::FIELD).cloned());
     }
 }
 

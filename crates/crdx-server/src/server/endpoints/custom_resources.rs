@@ -8,6 +8,7 @@ use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;
+use crate::server::http::route::Target;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Verb;
 use crate::server::registry::patch;
@@ -27,6 +28,13 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
     let is_watch = ctx.target.verb == "watch"
         && ctx.target.subresource.is_empty()
         && matches!(ctx.request.method, Method::Get | Method::Head);
+    if let Some((action, changed)) = actions::find_resource(&ctx)
+        && let Some(serving) = backend.resources.get(changed).filter(|serving| !serving.typed.is_empty())
+        && let Some(version) = serving.storage().cloned()
+        && let Some(resource) = TypedResource::new(serving, version, Subresource::None, &ctx, &backend.resources)
+    {
+        return actions::handle(backend, issued, ctx, resource, action);
+    }
     let Some((serving, version)) = find(backend, &ctx) else {
         if ctx.target.group.is_empty() && !is_watch {
             let text = "the server could not find the requested resource";
@@ -54,10 +62,10 @@ pub(super) fn handle(backend: &Backend, issued: &Issued, mut ctx: Context<'_>) -
         return backend.registry(Box::new(resource)).watch(ctx).into();
     }
     match ctx.target.subresource.as_str() {
-        "" if resource.serving.built_in.deletes_collections() => {
-            respond(backend, ctx, Box::new(resource), &OBJECT_VERBS)
+        "" if !resource.serving.built_in.deletes_collections() => {
+            respond(backend, ctx, Box::new(resource), &NAMESPACE_VERBS)
         }
-        "" => respond(backend, ctx, Box::new(resource), &NAMESPACE_VERBS),
+        "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
         "status" if resource.version.has_status() => respond(
             backend,
             ctx,
@@ -88,11 +96,9 @@ fn typed(
     (serving, version): (&Arc<Serving>, &Arc<Version>),
     is_watch: bool,
 ) -> Reply {
-    let subresource = match ctx.target.subresource.as_str() {
-        "status" => Subresource::Status,
-        "approval" => Subresource::Approval,
-        _ => Subresource::None,
-    };
+    let mut all = version.has_status().then_some(Subresource::Status).into_iter().chain(serving.subresources());
+    let found = all.find(|subresource| subresource.name() == ctx.target.subresource);
+    let subresource = found.unwrap_or(Subresource::None);
     let resource = TypedResource::new(Arc::clone(serving), Arc::clone(version), subresource, &ctx, &backend.resources);
     let Some(resource) = resource else { return Reply::Whole(not_found_page()) };
     if is_watch {
@@ -100,12 +106,11 @@ fn typed(
     }
     match ctx.target.subresource.as_str() {
         "" => respond(backend, ctx, Box::new(resource), &OBJECT_VERBS),
-        "status" if version.has_status() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         "scale" if version.scale().is_some() => match ScaleOf::new(resource) {
             Some(scale) => respond(backend, ctx, Box::new(scale), &SUBRESOURCE_VERBS),
             None => Reply::Whole(not_found_page()),
         },
-        "approval" if serving.has_approval() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
+        _ if found.is_some() => respond(backend, ctx, Box::new(resource), &SUBRESOURCE_VERBS),
         _ if let Some(action) = actions::find(&ctx) => actions::handle(backend, issued, ctx, resource, action),
         _ => {
             let text = "the server could not find the requested resource";
@@ -133,6 +138,15 @@ fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Versi
     (fits && version.served && serving.is_served()).then_some((serving, version))
 }
 
+/// Returns true if the path of a verb with a body has a name, or none for a new object.
+fn is_routed(target: &Target) -> bool {
+    match target.verb {
+        "create" => target.name.is_empty(),
+        "update" | "patch" => !target.name.is_empty(),
+        _ => true,
+    }
+}
+
 /// Runs the checks that precede every verb, in the server's order: verb, patch type, name, output format.
 fn respond(
     backend: &Backend,
@@ -140,9 +154,15 @@ fn respond(
     strategy: Box<dyn Strategy<Object = Value>>,
     verbs: &[&str],
 ) -> Reply {
-    let patch_kind = if strategy.accepts_strategic_merge() { patch::typed_kind } else { patch::kind };
+    let is_own_kind = strategy.accepts_strategic_merge();
+    let patch_kind = if is_own_kind { patch::typed_kind } else { patch::kind };
+    let endpoint = if strategy.has_table() { Endpoint::Object } else { Endpoint::Untabled };
     let registry = backend.registry(strategy);
     let verb = match ctx.target.verb {
+        // The router knows the methods of the paths of the server's own kinds.
+        verb if is_own_kind && !(verbs.contains(&verb) && is_routed(&ctx.target)) => {
+            return Reply::Whole(ctx.refuse(Refusal::method_not_allowed()));
+        }
         verb if !verbs.contains(&verb) => {
             // The router of kube-apiserver answers for the resources that it serves itself.
             let refusal = match groups::is_built_in(&ctx.target.group) {
@@ -163,7 +183,7 @@ fn respond(
         if matches!(verb, Verb::Get | Verb::Update | Verb::Patch(_) | Verb::Delete) {
             ctx.name()?;
         }
-        Ok((verb, ctx.negotiate(Endpoint::Object)?))
+        Ok((verb, ctx.negotiate(endpoint)?))
     });
     match checked {
         Ok((verb, output)) => {

@@ -14,6 +14,8 @@ use crate::server::http::status::Refusal;
 pub(in crate::server) enum Endpoint {
     /// An endpoint for objects, which can also be returned as Table or partial metadata.
     Object,
+    /// An endpoint for objects without a Table, as that of most subresources is (`scope.TableConvertor` is nil).
+    Untabled,
     /// A discovery endpoint for groups, which has an aggregated form.
     Groups,
     /// An endpoint with one representation: an error response, or the resources of one group version.
@@ -140,7 +142,7 @@ fn accept_parameters(
         }
         Some(c) if c.group == "meta.k8s.io" && matches!(c.version.as_str(), "v1" | "v1beta1") => {
             match c.kind.as_str() {
-                "Table" => media_type != PROTOBUF,
+                "Table" => media_type != PROTOBUF && endpoint != Endpoint::Untabled,
                 "PartialObjectMetadata" | "PartialObjectMetadataList" => true,
                 _ => false,
             }

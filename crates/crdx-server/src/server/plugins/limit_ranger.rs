@@ -23,15 +23,18 @@ impl LimitRanger {
         resources.get("limitranges.").is_some().then(|| Self { resources: Arc::clone(resources) })
     }
 
-    /// The limit ranges that apply to a write. Pods cannot be changed, and objects that are being deleted have no limits.
+    /// Returns true if a write creates or resizes a Pod. Other writes of Pods do not change resources.
+    fn sizes_pod(attributes: &Attributes<'_>) -> bool {
+        let Attributes { operation, resource, subresource, .. } = *attributes;
+        (resource.group, resource.resource) == ("", "pods")
+            && matches!((operation, subresource), (Operation::Create, "") | (Operation::Update, "resize"))
+    }
+
+    /// The limit ranges that apply to a write. Objects that are being deleted have no limits.
     fn ranges(&self, attributes: &Attributes<'_>, calls: &Calls) -> Vec<Arc<Value>> {
-        let Attributes { operation, resource, subresource, namespace, old_object, .. } = *attributes;
-        let applies = match (resource.group, resource.resource) {
-            ("", "pods") => operation == Operation::Create,
-            ("", "persistentvolumeclaims") => true,
-            _ => false,
-        };
-        if !applies || !subresource.is_empty() || old_object.is_some_and(metadata::is_deleting) {
+        let Attributes { resource, subresource, namespace, old_object, .. } = *attributes;
+        let is_claim = (resource.group, resource.resource, subresource) == ("", "persistentvolumeclaims", "");
+        if !(is_claim || Self::sizes_pod(attributes)) || old_object.is_some_and(metadata::is_deleting) {
             return Vec::new();
         }
         let cluster = Cluster::new(&self.resources, calls);
@@ -61,8 +64,7 @@ impl Plugin for LimitRanger {
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        let is_new_pod = attributes.operation == Operation::Create && attributes.resource.resource == "pods";
-        if !is_new_pod {
+        if !Self::sizes_pod(attributes) {
             return Ok(Mutation::Unchanged);
         }
         let changes =

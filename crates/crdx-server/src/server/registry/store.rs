@@ -103,6 +103,9 @@ pub(in crate::server) fn key(namespace: &str, name: &str) -> String {
 
 /// `NamespaceKeyFunc`. Rejects a name that cannot be part of a key.
 pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<String, Refusal> {
+    if name.is_empty() {
+        return Err(Refusal::bad_request("Name parameter required."));
+    }
     let problems = names::path_segment(name, false);
     if problems.is_empty() {
         return Ok(key(namespace, name));

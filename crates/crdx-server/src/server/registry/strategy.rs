@@ -64,6 +64,11 @@ pub(in crate::server) trait ReadStrategy: Debug + Send + Sync {
     /// The columns of the resource's Table.
     fn columns(&self) -> &Columns;
 
+    /// Returns true if objects are also returned as a Table (`TableConvertor`).
+    fn has_table(&self) -> bool {
+        true
+    }
+
     /// The type of the resource's lists.
     fn list_type(&self) -> ListType<'_>;
 

@@ -63,6 +63,11 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         true
     }
 
+    /// Returns true if a DELETE of the collection is served.
+    fn deletes_collections(&self) -> bool {
+        true
+    }
+
     /// Returns true if the server sets the generation of objects; otherwise that of the create is kept.
     fn has_generation(&self) -> bool {
         true

@@ -9,6 +9,7 @@ use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::managed_fields as managed;
 use crate::server::strategy::serving::rank;
+use crate::server::strategy::subresource::Subresource;
 use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::empties::Empties;
@@ -158,6 +159,12 @@ impl BuiltInKind {
     /// The fields that a write of the status never owns.
     pub(crate) fn status_keeps(&self) -> &Set {
         &self.status_keeps
+    }
+
+    /// The subresources besides `status` that are written as the whole object.
+    pub(crate) fn subresources(&self) -> impl Iterator<Item = Subresource> {
+        let all = self.behaviour.subresources.iter();
+        all.filter(|(_, since)| self.release.since(*since)).map(|(subresource, _)| *subresource)
     }
 
     /// Encodes an object as its Go type does, with the kind and apiVersion of this kind, and sets its defaults.

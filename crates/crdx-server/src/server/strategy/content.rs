@@ -2,8 +2,8 @@
 
 #[cfg(feature = "builtin")]
 pub(in crate::server) use crdx_builtin::validation::{
-    app_armor_warnings, covers_status, service_addresses, status_warnings, subject_refusal, validate, validate_status,
-    warnings,
+    app_armor_warnings, covers_status, service_addresses, status_warnings, subject_refusal, validate,
+    validate_ephemeral_containers, validate_resize, validate_status, warnings,
 };
 
 /// Without the feature, the options of a server leave out all kinds whose content is validated, so this is not called.
@@ -27,6 +27,26 @@ pub(super) fn validate(
     _object: &crdx_value::Value,
     _empties: Option<&crdx_types::empties::Empties>,
     _old: Option<&crdx_value::Value>,
+    _release: crdx_value::release::Release,
+) -> crdx_value::field::ErrorList {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn validate_ephemeral_containers(
+    _object: &crdx_value::Value,
+    _empties: Option<&crdx_types::empties::Empties>,
+    _old: &crdx_value::Value,
+    _release: crdx_value::release::Release,
+) -> crdx_value::field::ErrorList {
+    Vec::new()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(super) fn validate_resize(
+    _object: &crdx_value::Value,
+    _empties: Option<&crdx_types::empties::Empties>,
+    _old: &crdx_value::Value,
     _release: crdx_value::release::Release,
 ) -> crdx_value::field::ErrorList {
     Vec::new()

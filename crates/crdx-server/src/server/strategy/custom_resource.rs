@@ -140,6 +140,10 @@ impl ReadStrategy for CustomResource {
         &self.version.columns
     }
 
+    fn has_table(&self) -> bool {
+        matches!(self.subresource, Subresource::None | Subresource::Status)
+    }
+
     fn list_type(&self) -> ListType<'_> {
         let api_version = self.serving.api_version(&self.version).into();
         let go_type = if self.serving.built_in.has_go_type() { TYPED_LIST } else { UNSTRUCTURED_LIST };
@@ -274,13 +278,11 @@ impl Strategy for CustomResource {
 
     fn prepare_update(&self, object: &mut Value, old: &Value) {
         match self.subresource {
-            Subresource::None | Subresource::Finalize | Subresource::Approval => {
-                pipeline::prepare_update(&self.version.stages, object, old);
-            }
             Subresource::Status if self.serving.built_in.writes_metadata_with_status() => {
                 pipeline::restore(object, old, "spec");
             }
             Subresource::Status => pipeline::prepare_status_update(object, old),
+            _ => pipeline::prepare_update(&self.version.stages, object, old),
         }
         if !self.serving.built_in.has_generation() {
             metadata::set(object, "generation", metadata::get(old, "generation").cloned());
@@ -291,17 +293,17 @@ impl Strategy for CustomResource {
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         let (built_in, release) = (self.serving.built_in, self.version.stages.release());
         let mut verdict = match self.subresource {
-            Subresource::None | Subresource::Finalize | Subresource::Approval => {
+            Subresource::Status => {
+                let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
+                verdict.errors.extend(built_in.validate_status(object, old, release));
+                verdict
+            }
+            _ => {
                 let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
                 if self.subresource == Subresource::None && built_in.validates_prefix() {
                     verdict.errors.extend(self.prefix_errors(object));
                 }
                 self.validate_built_in(object, Some(old), &mut verdict);
-                verdict
-            }
-            Subresource::Status => {
-                let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
-                verdict.errors.extend(built_in.validate_status(object, old, release));
                 verdict
             }
         };

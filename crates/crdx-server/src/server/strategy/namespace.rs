@@ -105,6 +105,10 @@ fn owner(now: Timestamp) -> Value {
 struct Namespace;
 
 impl BuiltIn for Namespace {
+    fn deletes_collections(&self) -> bool {
+        false
+    }
+
     fn default(&self, object: &mut Value) {
         set_defaults(object);
     }

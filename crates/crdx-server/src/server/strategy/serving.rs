@@ -160,9 +160,9 @@ impl Serving {
         }
     }
 
-    /// Returns true if the kind has the subresource `approval`.
-    pub(crate) fn has_approval(&self) -> bool {
-        self.typed.first().is_some_and(|kind| kind.behaviour.names_user)
+    /// The subresources of a built-in kind besides `status` that are written as the whole object.
+    pub(crate) fn subresources(&self) -> impl Iterator<Item = Subresource> {
+        self.typed.first().into_iter().flat_map(|kind| kind.subresources())
     }
 
     /// Ends the watches of this compiled form, because the CRD was replaced or deleted.

@@ -10,6 +10,10 @@ pub(in crate::server) enum Subresource {
     Finalize,
     /// The conditions of a `CertificateSigningRequest`.
     Approval,
+    /// The containers that debug a running Pod.
+    EphemeralContainers,
+    /// The resources of a Pod and its containers.
+    Resize,
 }
 
 impl Subresource {
@@ -20,6 +24,8 @@ impl Subresource {
             Self::Status => "status",
             Self::Finalize => "finalize",
             Self::Approval => "approval",
+            Self::EphemeralContainers => "ephemeralcontainers",
+            Self::Resize => "resize",
         }
     }
 }

@@ -15,6 +15,7 @@ mod generate_name;
 mod generated;
 mod kind_fields;
 mod managed_fields;
+mod pod_parts;
 mod pod_resources;
 mod pods;
 mod prepare;
@@ -169,6 +170,10 @@ impl ReadStrategy for TypedResource {
         &self.kind.columns
     }
 
+    fn has_table(&self) -> bool {
+        matches!(self.subresource, Subresource::None | Subresource::Status)
+    }
+
     fn list_type(&self) -> ListType<'_> {
         let api_version = self.serving.api_version(&self.version).into();
         ListType { api_version, kind: &self.serving.list_kind, go_type: TYPED_LIST }
@@ -241,9 +246,7 @@ impl Strategy for TypedResource {
 
     fn default_applied(&self, object: &mut Value, merged: &Value) -> Result<(), Spent> {
         self.default(object)?;
-        if self.resources.validates_content {
-            self.keep_empties(self.kind.encoded(merged).empties);
-        }
+        self.note_empties(self.kind.encoded(merged).empties);
         self.default_times(object);
         Ok(())
     }
@@ -416,20 +419,21 @@ impl TypedResource {
         self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Keeps the empty lists and maps of the request's object for validation.
+    fn note_empties(&self, empties: Option<Empties>) {
+        if self.resources.validates_content {
+            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+        }
+    }
+
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
     fn complete(&self, Encoded { object, empties, .. }: Encoded) -> Value {
         self.note_shared_labels(&object);
         let mut object = self.kind.default_request(object, empties.as_ref());
-        if self.resources.validates_content {
-            self.keep_empties(empties);
-        }
+        self.note_empties(empties);
         self.complete_pods(&mut object);
         self.default_times(&mut object);
         object
-    }
-
-    fn keep_empties(&self, empties: Option<Empties>) {
-        *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
     }
 
     fn default_times(&self, object: &mut Value) {
@@ -471,6 +475,9 @@ impl TypedResource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => {
                 let empties = self.given_empties();
                 prepare::update(kind, object, old, self.request(empties.as_deref()));
+            }
+            Subresource::EphemeralContainers | Subresource::Resize => {
+                prepare::update_part(kind, object, old, (self.subresource, self.request(None)));
             }
             Subresource::Status => {
                 prepare::update_status(kind, object, old);
@@ -526,6 +533,17 @@ impl TypedResource {
             if errors.is_empty() {
                 warnings.extend(content::warnings((group, kind), object, old, self.release()));
             }
+        }
+        if let (true, Some(old)) = (self.resources.validates_content, old) {
+            let empties = self.given_empties();
+            let (empties, release) = (empties.as_deref(), self.release());
+            errors.extend(match self.subresource {
+                Subresource::EphemeralContainers => {
+                    content::validate_ephemeral_containers(object, empties, old, release)
+                }
+                Subresource::Resize => content::validate_resize(object, empties, old, release),
+                _ => ErrorList::new(),
+            });
         }
         if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;

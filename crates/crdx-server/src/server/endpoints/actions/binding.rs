@@ -8,9 +8,9 @@ use crate::server::registry::rest::stored_key;
 use crate::server::registry::{Registry, store};
 use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::{V1_35, V1_37};
+use crdx_value::release::{Release, V1_35, V1_37};
 use crdx_value::{Map, Value};
 
 /// The annotations of former init containers, which are dropped since 1.37 (`DropInitContainerAnnotations`).
@@ -31,7 +31,7 @@ pub(super) fn create(
     if request.name != metadata::text(binding, "name") {
         return Err(Refusal::bad_request("name in URL does not match name in Binding object"));
     }
-    if let Some(errors) = aggregate(&validate(binding)) {
+    if let Some(errors) = aggregate(&validate(binding, ctx.release())) {
         return Err(Refusal::unclassified(errors));
     }
     request.admit(ctx)?;
@@ -99,15 +99,20 @@ fn merged(pod: &Value, binding: &Value, key: &str) -> Map {
 }
 
 /// `ValidatePodBinding`
-fn validate(binding: &Value) -> ErrorList {
+fn validate(binding: &Value, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     let target = FieldPath::new("target");
     let kind = text(binding, &["target", "kind"]);
     if !matches!(kind, "" | "Node") {
         errors.push(FieldError::not_supported(&target.child("kind"), kind, &["Node", "<empty>"]));
     }
-    if text(binding, &["target", "name"]).is_empty() {
-        errors.push(FieldError::required(&target.child("name"), ""));
+    let (path, name) = (target.child("name"), text(binding, &["target", "name"]));
+    if name.is_empty() {
+        errors.push(FieldError::required(&path, ""));
+    } else if release.since(V1_37) && matches!(kind, "" | "Node") {
+        errors.extend(
+            names::name_is_subdomain(name, false).into_iter().map(|text| FieldError::invalid(&path, name, text)),
+        );
     }
     errors
 }

@@ -377,7 +377,13 @@ fn discovery_lists_actions() {
     assert_eq!(named("pods/binding").get("group"), None);
     let names: Vec<&str> =
         resources.iter().filter_map(|r| r.str_at(&["name"])).filter(|name| name.starts_with("pods")).collect();
-    assert_eq!(names, ["pods", "pods/binding", "pods/eviction", "pods/status"]);
+    assert_eq!(
+        names,
+        ["pods", "pods/binding", "pods/ephemeralcontainers", "pods/eviction", "pods/resize", "pods/status"]
+    );
+    let bindings = named("bindings");
+    assert_eq!((bindings.str_at(&["kind"]), bindings.str_at(&["singularName"])), (Some("Binding"), Some("binding")));
+    assert_eq!(bindings.get("verbs"), Some(&json::read(br#"["create"]"#).unwrap()));
 }
 
 #[test]
@@ -418,4 +424,110 @@ fn a_scale_of_a_built_in_kind_is_typed() {
         "{}",
         other.body.message()
     );
+}
+
+#[test]
+fn the_collection_of_bindings_assigns_the_pod_that_a_binding_names() {
+    let server = server();
+    let path = "/api/v1/namespaces/default/bindings";
+    let binding = r#"{"metadata":{"name":"p","uid":"x"},"target":{"name":"n"}}"#;
+    let bound = post(&server, path, binding);
+    assert_eq!((bound.code, body(&bound).str_at(&["status"])), (201, Some("Success")), "the UID is no precondition");
+    assert_eq!(get(&server, &format!("{PODS}/p")).str_at(&["spec", "nodeName"]), Some("n"));
+    let unnamed = post(&server, path, r#"{"target":{"name":"n"}}"#);
+    assert_eq!((unnamed.code, unnamed.body.message()), (400, "Name parameter required."));
+    assert_eq!(send(&server, Method::Get, path, "").code, 405);
+    assert_eq!(post(&server, &format!("{path}/p"), binding).code, 404);
+}
+
+#[test]
+fn the_name_of_a_node_is_validated_since_1_37() {
+    let server = server();
+    let target = r#"{"name":"N_1"}"#;
+    let refused = bind(&server, target);
+    assert_eq!(refused.code, 500);
+    let start = "target.name: Invalid value: \"N_1\": a lowercase RFC 1123 subdomain";
+    assert!(refused.body.message().starts_with(start), "{}", refused.body.message());
+    let older = Server::builder("1.36".parse().unwrap(), 1).with_built_in_kinds().build();
+    assert_eq!(post(&older, PODS, POD).code, 201);
+    assert_eq!(bind(&older, target).code, 201);
+}
+
+/// A server with generated fields and the Pod `p`, whose container requests CPU.
+fn resizing_server(release: &str) -> Server {
+    let builder = Server::builder(release.parse().unwrap(), 1).with_built_in_kinds();
+    let server = builder.with_generated_fields().with_content_validation().build();
+    let pod = r#"{"metadata":{"name":"p"},"spec":{"containers":[
+        {"name":"a","image":"x","resources":{"requests":{"cpu":"1"}}}]}}"#;
+    assert_eq!(post(&server, PODS, pod).code, 201);
+    server
+}
+
+fn resize(server: &Server, cpu: &str) -> Response {
+    let container = format!(r#"{{"name":"a","image":"y","resources":{{"requests":{{"cpu":"{cpu}"}}}}}}"#);
+    let patch = format!(r#"{{"metadata":{{"labels":{{"l":"1"}}}},"spec":{{"containers":[{container}]}}}}"#);
+    send(server, Method::Patch, &format!("{PODS}/p/resize"), &patch)
+}
+
+#[test]
+fn a_resize_changes_resources_only() {
+    let server = resizing_server("1.37");
+    let resized = resize(&server, "2");
+    assert_eq!(resized.code, 200, "{}", resized.body.message());
+    let pod = get(&server, &format!("{PODS}/p"));
+    let container = pod.at(&["spec", "containers"]).and_then(Value::as_array).unwrap().first().unwrap();
+    assert_eq!(container.str_at(&["resources", "requests", "cpu"]), Some("2"));
+    assert_eq!((container.str_at(&["image"]), pod.at(&["metadata", "labels"])), (Some("x"), None));
+    assert_eq!(pod.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    let mut read = Request::new(Method::Get, &format!("{PODS}/p/resize"), "");
+    read.accept = Some("application/json;as=Table;v=v1;g=meta.k8s.io,application/json".to_owned());
+    assert_eq!(*body(&server.handle(&read)), *pod, "it has no Table");
+    assert_eq!(send(&server, Method::Delete, &format!("{PODS}/p/resize"), "").code, 405);
+    assert_eq!(resize(&resizing_server("1.32"), "2").code, 404);
+}
+
+#[test]
+fn a_node_accepts_the_resize_of_its_pod_since_1_36() {
+    let reason = |server: &Server| {
+        assert_eq!(bind(server, r#"{"kind":"Node","name":"n"}"#).code, 201);
+        let response = resize(server, "2");
+        (response.code, response.body.message().to_owned())
+    };
+    assert_eq!(reason(&resizing_server("1.35")).0, 200);
+    let server = resizing_server("1.37");
+    assert_eq!(reason(&server), (403, "pods \"p\" is forbidden: node \"n\" not found".to_owned()));
+    let node = r#"{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"1500m","memory":"1Gi"}}}"#;
+    assert_eq!(post(&server, "/api/v1/nodes", node).code, 201);
+    let refused = resize(&server, "2");
+    let causes = body(&refused).at(&["details", "causes"]).cloned();
+    assert_eq!(causes, Some(json::read(br#"[{"reason":"NodeCapacity"}]"#).unwrap()));
+    assert_eq!(resize(&server, "1200m").code, 200);
+}
+
+#[test]
+fn a_limit_range_limits_a_resize() {
+    let server = resizing_server("1.37");
+    let range = r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","min":{"cpu":"2"}}]}}"#;
+    assert_eq!(post(&server, "/api/v1/namespaces/default/limitranges", range).code, 201);
+    let refused = resize(&server, "1500m");
+    let text = "pods \"p\" is forbidden: minimum cpu usage per Container is 2, but request is 1500m";
+    assert_eq!((refused.code, refused.body.message()), (403, text));
+    assert_eq!(resize(&server, "3").code, 200);
+}
+
+#[test]
+fn ephemeral_containers_are_added_through_their_subresource() {
+    let server = resizing_server("1.37");
+    let path = format!("{PODS}/p/ephemeralcontainers");
+    let add = r#"{"metadata":{"labels":{"l":"1"}},"spec":{"ephemeralContainers":[{"name":"e","image":"x"}]}}"#;
+    let added = send(&server, Method::Patch, &path, add);
+    assert_eq!(added.code, 200, "{}", added.body.message());
+    let pod = get(&server, &path);
+    let containers = pod.at(&["spec", "ephemeralContainers"]).and_then(Value::as_array).unwrap();
+    assert_eq!((containers.len(), pod.at(&["metadata", "labels"])), (1, None));
+    assert_eq!(pod.at(&["metadata", "generation"]), Some(&Value::Int(2)));
+    let removed = send(&server, Method::Patch, &path, r#"{"spec":{"ephemeralContainers":null}}"#);
+    assert_eq!(removed.code, 422);
+    let main = send(&server, Method::Patch, &format!("{PODS}/p"), r#"{"spec":{"ephemeralContainers":null}}"#);
+    assert_eq!(main.code, 422);
 }

@@ -159,9 +159,6 @@ fn complete(ctx: &Context<'_>, issued: &Issued, object: &mut Value, account: &Va
         let issuer = issued.issuer.as_str();
         object.insert_at(&["spec", "audiences"], Value::Array(vec![issuer.into()]));
     }
-    if object.at(&["spec", "expirationSeconds"]).and_then(Value::as_int).is_none() {
-        object.insert_at(&["spec", "expirationSeconds"], Value::Int(60 * 60));
-    }
     metadata::set_text(object, "name", name);
     metadata::set_text(object, "namespace", metadata::text(account, "namespace"));
     if ctx.release().since(V1_34) {

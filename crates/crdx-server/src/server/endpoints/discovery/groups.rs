@@ -1,7 +1,7 @@
 //! The API groups, versions and resources in discovery order.
 
 use crate::crd;
-use crate::server::endpoints::actions::actions_of;
+use crate::server::endpoints::actions::{BINDINGS, actions_of};
 use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::strategy::resources::Resources;
@@ -61,10 +61,11 @@ pub(super) fn subresource_verbs(name: &str) -> &'static [&'static str] {
     }
 }
 
-const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+/// The verbs of custom resources. Those of other resources are sorted.
+const CUSTOM_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "watch"];
+const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
-const DEFINITION_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// All groups, sorted by name.
 pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
@@ -95,17 +96,27 @@ pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
 /// The core group, if the server has namespaces.
 pub(super) fn core(resources: &Resources) -> Option<Group> {
     let served = resources.served();
-    let of_core = served.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
+    let mut of_core: Vec<_> = served.values().filter(|s| s.group.is_empty()).map(|s| resource(s, "v1")).collect();
+    if served.get("pods.").is_some_and(|pods| !pods.typed.is_empty()) {
+        let (kind, resource) = (BINDINGS.kind.2, BINDINGS.resource);
+        of_core.push(created_only(resource, kind, true));
+        sort_by(&mut of_core, |a, b| a.name.cmp(&b.name));
+    }
     let versions = vec![GroupVersion { name: "v1".to_owned(), resources: of_core }];
     resources.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
 fn of_review(review: &Review) -> Resource {
+    created_only(review.plural, review.kind, review.namespaced)
+}
+
+/// A resource whose objects can only be created.
+fn created_only(plural: &str, kind: &str, namespaced: bool) -> Resource {
     Resource {
-        name: review.plural.to_owned(),
-        singular: review.kind.to_lowercase(),
-        namespaced: review.namespaced,
-        kind: Kind { name: review.kind.to_owned(), ..Kind::default() },
+        name: plural.to_owned(),
+        singular: kind.to_lowercase(),
+        namespaced,
+        kind: Kind { name: kind.to_owned(), ..Kind::default() },
         verbs: &["create"],
         short_names: Vec::new(),
         categories: Vec::new(),
@@ -122,7 +133,7 @@ fn definitions() -> Resource {
         singular: "customresourcedefinition".to_owned(),
         namespaced: false,
         kind: kind.clone(),
-        verbs: DEFINITION_VERBS,
+        verbs: VERBS,
         short_names: vec!["crd".to_owned(), "crds".to_owned()],
         categories: vec!["api-extensions".to_owned()],
         storage_version_hash: String::new(),
@@ -147,9 +158,7 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         subresources.push(("scale", scale));
     }
     if !serving.typed.is_empty() {
-        if serving.has_approval() {
-            subresources.push(("approval", kind.clone()));
-        }
+        subresources.extend(serving.subresources().map(|subresource| (subresource.name(), kind.clone())));
         subresources.extend(actions_of(&serving.group, &serving.plural).map(|action| {
             let (group, version, name) = action.kind;
             (action.name, Kind { group: group.to_owned(), version: version.to_owned(), name: name.to_owned() })
@@ -162,10 +171,11 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         singular: names.singular.clone(),
         namespaced: serving.namespaced,
         kind,
-        verbs: match serving.built_in.deletes_collections() {
-            false => NAMESPACE_VERBS,
-            true if crd.is_true("Terminating") => TERMINATING_VERBS,
-            true => VERBS,
+        verbs: match serving.built_in.has_go_type() || !serving.typed.is_empty() {
+            true if serving.built_in.deletes_collections() => VERBS,
+            true => NAMESPACE_VERBS,
+            false if crd.is_true("Terminating") => TERMINATING_VERBS,
+            false => CUSTOM_VERBS,
         },
         short_names: names.short_names.clone(),
         categories: names.categories.clone(),

@@ -2,6 +2,7 @@
 //! (`pkg/registry/*/*/strategy.go`, and the field label conversions in `pkg/apis/*/v1/conversion.go`).
 
 use crate::pipeline::metadata::NameRule;
+use crate::server::strategy::subresource::Subresource;
 use crdx_value::release::{Minor, V1_31, V1_33, V1_37};
 
 /// The behaviour of a kind.
@@ -39,6 +40,9 @@ pub(in crate::server) struct Behaviour {
     pub returns_deleted: bool,
     /// The fields that a write of the status leaves unchanged, and never owns.
     pub status_keeps: &'static [&'static [&'static str]],
+    /// The subresources besides `status` that are written as the whole object, with the first release that serves them by
+    /// default.
+    pub subresources: &'static [(Subresource, Minor)],
 }
 
 /// Which writes set `metadata.generation`.
@@ -96,6 +100,7 @@ const DEFAULT: Behaviour = Behaviour {
     has_grace_period: false,
     returns_deleted: false,
     status_keeps: &[&["spec"]],
+    subresources: &[],
 };
 
 const RETURNED: Behaviour = Behaviour { returns_deleted: true, ..DEFAULT };
@@ -194,6 +199,8 @@ static BEHAVIOURS: &[Behaviour] = &[
         status: InitialStatus::Phase("Pending"),
         fields: Some(POD_FIELDS),
         status_keeps: &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]],
+        // The gate InPlacePodVerticalScaling is enabled by default since 1.33 (`storage_core.go`).
+        subresources: &[(Subresource::EphemeralContainers, Minor::ALWAYS), (Subresource::Resize, V1_33)],
         ..DEFAULT
     },
     Behaviour { resource: "podtemplates.", returns_deleted: true, ..GENERATION },
@@ -251,6 +258,7 @@ static BEHAVIOURS: &[Behaviour] = &[
         resource: "certificatesigningrequests.certificates.k8s.io",
         name: NameRule::PathSegment,
         names_user: true,
+        subresources: &[(Subresource::Approval, Minor::ALWAYS)],
         fields: Some(&[text("spec.signerName", &[&["spec", "signerName"]])]),
         ..DEFAULT
     },

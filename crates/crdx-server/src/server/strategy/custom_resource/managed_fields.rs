@@ -45,7 +45,6 @@ impl Versions for CustomResource {
         let version = self.serving.version_of(api_version).filter(|version| version.has_status())?;
         let is_own = version.name == self.version.name;
         match self.subresource {
-            Subresource::None | Subresource::Finalize | Subresource::Approval => is_own.then_some(&STATUS),
             Subresource::Status if !(version.served || version.storage) => None,
             // Before 1.35, a write of the status also changes the owners of the spec in other versions.
             Subresource::Status if !(is_own || release.since(V1_35)) => None,
@@ -53,6 +52,7 @@ impl Versions for CustomResource {
                 let writes_metadata = self.serving.built_in.writes_metadata_with_status();
                 Some(if release.since(V1_36) && !writes_metadata { &ALL_ELSE } else { &SPEC })
             }
+            _ => is_own.then_some(&STATUS),
         }
     }
 }

@@ -22,6 +22,10 @@ pub(in crate::server) const KUBERNETES: &str = "kubernetes";
 pub(super) struct FinalizedNamespace;
 
 impl BuiltIn for FinalizedNamespace {
+    fn deletes_collections(&self) -> bool {
+        false
+    }
+
     fn default(&self, object: &mut Value) {
         set_defaults(object);
     }

@@ -34,9 +34,9 @@ pub(super) fn ignored(subresource: Subresource) -> &'static Set {
     static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "conditions"]]));
     static APPROVAL: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["status", "certificate"]]));
     match subresource {
-        Subresource::None | Subresource::Finalize => &OBJECT,
         Subresource::Status => &STATUS,
         Subresource::Approval => &APPROVAL,
+        _ => &OBJECT,
     }
 }
 
@@ -74,7 +74,6 @@ pub(super) fn name_user(object: &mut Value, user: &UserInfo) {
 pub(super) fn prepare_update(object: &mut Value, old: &Value, subresource: Subresource, now: &str) {
     let mut new_conditions = conditions(object).to_vec();
     match subresource {
-        Subresource::None | Subresource::Finalize => copy(object, old, &["status"]),
         Subresource::Status => {
             for type_ in DECISIONS {
                 keep_instances(&mut new_conditions, old, type_);
@@ -87,6 +86,7 @@ pub(super) fn prepare_update(object: &mut Value, old: &Value, subresource: Subre
             copy(object, old, &["status"]);
             set_conditions(object, new_conditions);
         }
+        _ => copy(object, old, &["status"]),
     }
     copy(object, old, &["spec"]);
 }

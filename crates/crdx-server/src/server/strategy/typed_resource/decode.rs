@@ -30,7 +30,7 @@ pub(in crate::server) fn request_object(
 }
 
 /// Decodes the body of a write, and encodes it as its Go type does.
-pub(super) fn decoded_object(
+pub(in crate::server) fn decoded_object(
     ctx: &mut Context<'_>,
     kind: &BuiltInKind,
     input: Input,

@@ -44,6 +44,8 @@ impl Versions for TypedResource {
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => Some(&STATUS),
             Subresource::Status => Some(kind.status_keeps()),
+            // Their storage implements no `ResetFieldsStrategy`.
+            Subresource::EphemeralContainers | Subresource::Resize => None,
         }
     }
 }

@@ -2,11 +2,12 @@
 //! `pkg/registry/*/*/strategy.go`).
 
 use super::copy::copy;
-use super::{app_armor, disabled_fields, emptied, kind_fields, pods, volume_claims};
+use super::{app_armor, disabled_fields, emptied, kind_fields, pod_parts, pod_resources, pods, volume_claims};
 use crate::server::metadata;
 use crate::server::registry::rest::set_generation;
 use crate::server::strategy::built_in_kind::BuiltInKind;
 use crate::server::strategy::built_in_kind::behaviour::{GenerationRule, InitialStatus};
+use crate::server::strategy::subresource::Subresource;
 use crdx_types::defaults::TEMPLATE_GENERATION;
 use crdx_types::empties::Empties;
 use crdx_value::release::{Release, V1_36};
@@ -128,6 +129,28 @@ pub(super) fn update(kind: &BuiltInKind, new: &mut Value, old: &Value, request: 
         let is_emptied = empties.is_some_and(|empties| emptied::has_emptied(&kind.endpoint.kind, new, empties));
         count_generation(kind, new, old, release, is_emptied);
     }
+}
+
+/// Prepares a write of a part of a Pod; the caller has set the generation to the old one.
+pub(super) fn update_part(
+    kind: &BuiltInKind,
+    new: &mut Value,
+    old: &Value,
+    (part, request): (Subresource, Request<'_>),
+) {
+    let release = request.release;
+    if part == Subresource::Resize {
+        pod_parts::keep_resources(new, old, release);
+    } else {
+        pod_parts::keep_ephemeral_containers(new, old, release);
+    }
+    if request.changes_fields {
+        update_fields(&kind.endpoint.kind, new, old, request);
+        if part == Subresource::Resize {
+            pod_resources::prepare(new, release);
+        }
+    }
+    count_generation(kind, new, old, release, false);
 }
 
 /// Prepares the fields of an update except its status and its generation.
