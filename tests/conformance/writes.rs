@@ -8,6 +8,7 @@ use crdx::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
 use crdx::report::{ObjectReport, Verdict};
 use crdx::simulation::object::Object;
 use crdx::simulator::built_in_server::BuiltInServer;
+use crdx::simulator::cluster_objects::GivenObjects;
 use crdx::simulator::existing::ExistingObjects;
 use crdx::simulator::object_store::MemoryStore;
 use crdx::simulator::{OrderedState, Settings, Simulator, Updates, builtin};
@@ -265,6 +266,12 @@ impl Validate {
     fn report(&self, object: &Value, old: Option<&Value>) -> ObjectReport {
         let request_kind = self.way.request_kind();
         let now = Timestamp::default();
+        let mut given = GivenObjects::default();
+        let existing = old.map_or(ExistingObjects::None, |old| {
+            let entries = std::iter::once(Entry::Document(document("old.json", old)));
+            let store = Arc::new(MemoryStore::default());
+            ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
+        });
         let settings = Settings {
             namespace: "default".to_owned(),
             request_options: RequestOptions { level: LEVEL, dry_run: true, table: false, now },
@@ -273,11 +280,8 @@ impl Validate {
             ignore_missing: false,
             builtin: builtin::Rules { release: self.release, level: LEVEL, verb: request_kind.verb },
             cluster: None,
+            given: Arc::new(given),
         };
-        let existing = old.map_or(ExistingObjects::None, |old| {
-            let entries = std::iter::once(Entry::Document(document("old.json", old)));
-            ExistingObjects::from_files(entries, Arc::new(MemoryStore::default()), &mut |item| panic!("{item:?}"))
-        });
         let simulator = Simulator {
             settings,
             server: Arc::clone(&self.server),

@@ -290,6 +290,11 @@ impl BoundedErrors {
         }
     }
 
+    /// Removes the errors so far. Their steps stay taken.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
     /// Returns true if no steps are left. Validators need not look for further errors.
     pub fn is_full(&self) -> bool {
         self.steps.are_spent()

@@ -45,7 +45,7 @@ fn validate_part(
     let mut errors = Errors::new(release);
     let empties = empties.map(|empties| empties.only(paths));
     validate(&mut errors, &FieldValue::with_empties(Some(object), ROOT, empties.as_ref()));
-    errors.list
+    errors.list.finish()
 }
 
 /// Validates a Pod.

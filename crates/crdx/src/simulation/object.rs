@@ -3,7 +3,7 @@
 use super::identity::FieldLocator;
 use crate::documents::{Document, Entry, FieldPositions, Note, Stop, manifest_path};
 use crate::kubectl::FieldValidation;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, SourceLocation, Verdict, names_secret};
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;

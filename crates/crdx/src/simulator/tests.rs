@@ -16,10 +16,11 @@ fn simulator() -> Simulator {
 
 /// A simulator of a request with an existing object.
 fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
+    let mut given = cluster_objects::GivenObjects::default();
     let existing = old.map_or(existing::ExistingObjects::None, |old| {
         let entries = documents::read("old.yaml", old).into_iter();
         let store = Arc::new(MemoryStore::default());
-        existing::ExistingObjects::from_files(entries, store, &mut |item| panic!("{item:?}"))
+        existing::ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
     });
     let level = FieldValidation::Strict;
     let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
@@ -31,7 +32,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         ignore_missing: false,
         builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
         cluster: None,
-        given: Arc::default(),
+        given: Arc::new(given),
     };
     Simulator {
         settings,

@@ -103,11 +103,6 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         false
     }
 
-    /// Returns true if collections can be deleted.
-    fn deletes_collections(&self) -> bool {
-        true
-    }
-
     /// Returns true if the answer to a deletion is the removed object.
     fn returns_deleted(&self) -> bool {
         false

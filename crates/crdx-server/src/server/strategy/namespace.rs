@@ -150,10 +150,6 @@ impl BuiltIn for Namespace {
         true
     }
 
-    fn deletes_collections(&self) -> bool {
-        false
-    }
-
     fn owns_contents(&self) -> bool {
         true
     }

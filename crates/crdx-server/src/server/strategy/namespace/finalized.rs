@@ -97,10 +97,6 @@ impl BuiltIn for FinalizedNamespace {
         Some(object)
     }
 
-    fn deletes_collections(&self) -> bool {
-        false
-    }
-
     fn returns_deleted(&self) -> bool {
         true
     }
