@@ -2,9 +2,9 @@
 
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
-use crate::kubectl::{RequestKind, Verb};
+use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::SourceLocation;
-use crdx_server::server::{Response, ResponseBody, Server};
+use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use crdx_value::suggest;
@@ -42,6 +42,8 @@ const LONGEST_SENT_ONCE: usize = 100 << 10;
 pub enum Installed {
     /// The server's response; 201 means that the CRD is now served.
     Answered(Box<Response>),
+    /// kubectl sends no request.
+    Unsent(UnsentError),
     /// An equal CRD was already given at this location.
     Same(SourceLocation),
     /// A different CRD with this name was already given at this location.
@@ -107,7 +109,8 @@ impl Definitions {
         kinds
     }
 
-    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists. Without a request kind, the
+    /// Sends `crd` to `server` as kubectl would with `request_kind`, unless it exists, and creates it for the objects that
+    /// follow. Without a request kind, the
     /// CRD is assumed to exist in the cluster, so no policy is evaluated.
     pub fn install(
         &mut self,
@@ -137,24 +140,28 @@ impl Definitions {
             return Installed::Same(first.clone());
         }
         let target = Target::definition(&name);
-        // Only a long CRD may have to be sent again.
-        let copy = json::is_longer_than(&crd, LONGEST_SENT_ONCE).then(|| crd.clone());
-        let mut request = send::create(target, crd, request_kind.unwrap_or(&CREATE), request_options);
-        request.skips_admission = request_kind.is_none();
-        let response = server.handle_owned(request);
-        // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
-        let again = copy.filter(|_| has_long_annotations_only(&response)).map(|crd| {
-            let mut request = send::create(target, crd, &CREATE, request_options);
+        let kind = request_kind.unwrap_or(&CREATE);
+        // Only a long CRD, or one for another request than a create, may have to be sent again.
+        let may_be_sent_again =
+            !kind.operation(!name.is_empty(), false).is_create() || json::is_longer_than(&crd, LONGEST_SENT_ONCE);
+        let copy = may_be_sent_again.then(|| crd.clone());
+        let handle = |mut request: Request| {
             request.skips_admission = request_kind.is_none();
             server.handle_owned(request)
-        });
-        if again.as_ref().unwrap_or(&response).code == 201 {
+        };
+        let answer = send::for_absent(server, target, crd, kind, request_options).map(handle);
+        // The CRD of a request that only updates exists in a cluster; one whose only fault is the annotation of kubectl apply
+        // can be created by other requests.
+        let defines =
+            answer.as_ref().map_or(true, |response| response.code == 404 || has_long_annotations_only(response));
+        let again = copy.filter(|_| defines).map(|crd| handle(send::create(target, crd, &CREATE, request_options)));
+        if again.as_ref().or(answer.as_ref().ok()).is_some_and(|response| response.code == 201) {
             self.given.insert(name.clone(), (location.clone(), spec));
             self.record_kind(&server.stored_definition(&name).unwrap_or_default());
         } else {
             self.refused.insert(name, (location.clone(), whole));
         }
-        Installed::Answered(Box::new(response))
+        answer.map_or_else(Installed::Unsent, |response| Installed::Answered(Box::new(response)))
     }
 
     /// Records the kind that a stored CRD serves.
@@ -225,6 +232,7 @@ mod tests {
             let options = RequestOptions { level, dry_run: false, table: false, now };
             match definitions.install(&server, crd, &location, Some(&CREATE), options) {
                 Installed::Answered(response) => format!("{}", response.code),
+                Installed::Unsent(error) => error.to_string(),
                 Installed::Same(first) => format!("same as {}", first.line),
                 Installed::Conflict(first) => format!("conflict with {}", first.line),
             }
