@@ -280,7 +280,8 @@ fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'
         definition,
         version,
         collection,
-        name: &write.identity.name,
+        // The identity of an object without a name has its generateName.
+        name: write.sent.str_at(&["metadata", "name"]).unwrap_or_default(),
         namespace_state: write.namespace_state,
         known_objects: write.known_objects,
         patch: PatchType::Merge,

@@ -268,3 +268,16 @@ fn a_new_crd_has_the_answer_to_every_request() {
     let (refusal, _) = answer(Verb::ServerSide, &owned);
     assert_eq!(refusal, (400, "metadata.managedFields must be nil".to_owned()));
 }
+
+#[test]
+fn an_object_without_a_name_is_created_by_every_command() {
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Wrong}}\n";
+    let valid = map.replace("Wrong", "right-");
+    for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+        let simulator = simulator_of(RequestKind { verb, ..RequestKind::default() }, None);
+        let reports = reports_of(&simulator, &format!("{map}---\n{valid}"));
+        assert_eq!(verdicts(&reports), [Verdict::Rejected, Verdict::Accepted], "{verb:?}");
+        assert!(reports[0].errors[1].message.starts_with("metadata.name: Invalid value: \"Wrong*\""), "{verb:?}");
+        assert!(matches!(reports[1].remarks[..], [Remark::SentAsCreate]), "{verb:?}");
+    }
+}
