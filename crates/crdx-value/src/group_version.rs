@@ -1,4 +1,6 @@
-//! Composes and splits `apiVersion`.
+//! Composes and splits `apiVersion`, and ranks versions.
+
+use std::cmp::Reverse;
 
 /// `group/version`, or only the version in the core group (`schema.GroupVersion.String`).
 #[must_use]
@@ -34,4 +36,36 @@ pub fn parse(text: &str) -> Result<(&str, &str), String> {
         return Err(format!("unexpected GroupVersion string: {text}"));
     }
     Ok((group, version))
+}
+
+/// The sort key of version names: GA before beta before alpha before all others, higher numbers first, other names in
+/// reverse alphabetical order (`CompareKubeAwareVersionStrings`).
+#[must_use]
+pub fn rank(version: &str) -> (u8, u64, u64, Reverse<&str>) {
+    parse_version(version).map_or((0, 0, 0, Reverse(version)), |(kind, major, minor)| (kind, major, minor, Reverse("")))
+}
+
+fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
+    let number = |text: &str| -> Option<u64> {
+        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+    };
+    let rest = version.strip_prefix('v')?;
+    for (word, kind) in [("alpha", 1), ("beta", 2)] {
+        if let Some((major, minor)) = rest.split_once(word) {
+            return Some((kind, number(major)?, number(minor)?));
+        }
+    }
+    Some((3, number(rest)?, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ranked_as_kubernetes_does() {
+        let mut names = ["foo10", "v1", "v11alpha2", "v10beta3", "v2", "v3beta1", "foo1", "v12alpha1", "v11beta2"];
+        names.sort_by(|a, b| rank(b).cmp(&rank(a)));
+        assert_eq!(names, ["v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]);
+    }
 }

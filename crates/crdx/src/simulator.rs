@@ -158,12 +158,15 @@ impl Simulator {
         let before = Before { stored, pending };
         let is_plain = kubectl_errors::has_plain_metadata(object.value());
         let source = (!is_plain).then(|| object.document.source_only());
+        let prefix = generated_name::prefix(object.value());
         let mut simulated = self.decode_object(object, &kind, &created, before);
         // The server rejects every object whose metadata kubectl cannot decode.
         let rejected = source.filter(|_| simulated.item.verdict == Verdict::Rejected);
         let undecodable = |source| kubectl_errors::undecodable_source(source, &simulated.item);
         if let Some(undecodable) = rejected.and_then(undecodable) {
             simulated.item = undecodable;
+        } else if let Some(prefix) = prefix {
+            generated_name::complete(&mut simulated.item, &prefix, self.settings.builtin.verb);
         }
         end_turn(turn, earlier, &mut simulated);
         simulated

@@ -113,7 +113,7 @@ pub fn send(
     Ok(RequestOutcome { action, before, response, is_sent })
 }
 
-/// The request for an object that does not exist; `None` if kubectl sends none.
+/// The request for an object that does not exist.
 ///
 /// # Errors
 /// Why kubectl would refuse to send a request.
@@ -123,10 +123,11 @@ pub fn for_absent(
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
-) -> Result<Option<Request>, UnsentError> {
+) -> Result<Request, UnsentError> {
     let path = target.path();
     let operation = request_kind.operation(path.is_some(), false);
-    write(server, (target, &path.unwrap_or_default()), object, None, request_kind, operation, request_options)
+    let at = (target, path.as_deref().unwrap_or_default());
+    whole(server, at, object, None, (request_kind, operation), request_options)
 }
 
 /// The object at `path`, if it exists and can be read.
@@ -147,13 +148,35 @@ fn write(
     operation: Operation,
     request_options: RequestOptions,
 ) -> Result<Option<Request>, UnsentError> {
+    if operation != Operation::Patch {
+        return whole(server, (target, path), object, before, (request_kind, operation), request_options).map(Some);
+    }
+    // kubectl sends no request when nothing would change.
+    let Some(patch) = target.patch.patch(before.unwrap_or(&Value::Null), object)? else { return Ok(None) };
+    let by = Some(request_kind.field_manager(operation));
+    let content_type = target.patch.content_type();
+    Ok(Some(target.with_namespace(request::patch(path, content_type, patch, by, request_options))))
+}
+
+/// The request of an operation that does not depend on the content of the existing object.
+fn whole(
+    server: &Server,
+    (target, path): (Target<'_>, &str),
+    object: Value,
+    before: Option<&Value>,
+    (request_kind, operation): (&RequestKind, Operation),
+    request_options: RequestOptions,
+) -> Result<Request, UnsentError> {
     let by = request_kind.field_manager(operation);
     let written_path = match request_kind.subresource {
         Some(Subresource::Status) => format!("{path}/status"),
         _ => path.to_owned(),
     };
-    Ok(Some(match operation {
-        Operation::Create | Operation::CreateByApply => create(target, object, request_kind, request_options),
+    Ok(match operation {
+        // Without an existing object, there is nothing to patch.
+        Operation::Create | Operation::CreateByApply | Operation::Patch => {
+            create(target, object, request_kind, request_options)
+        }
         Operation::ServerSideApply => {
             target.with_state(request::apply(&written_path, object, by, request_kind.force, request_options))
         }
@@ -161,14 +184,6 @@ fn write(
             let object = operation.whole_object(object);
             target.with_state(request::replace(&written_path, object, before, Some(by), request_options))
         }
-        Operation::Patch => match target.patch.patch(before.unwrap_or(&Value::Null), object)? {
-            Some(patch) => {
-                let content_type = target.patch.content_type();
-                target.with_namespace(request::patch(path, content_type, patch, Some(by), request_options))
-            }
-            // kubectl sends no request when nothing would change.
-            None => return Ok(None),
-        },
         Operation::Scale => {
             let scale = server.scale_of(target.definition, target.version, &object);
             // A Scale omits zero.
@@ -176,7 +191,7 @@ fn write(
             let replicas = replicas.ok_or(UnsentError::NoReplicas)?;
             request::scale(path, replicas, request_kind.manager.as_deref(), request_options)
         }
-    }))
+    })
 }
 
 /// The create that kubectl sends for an object that does not exist.

@@ -2,9 +2,9 @@
 
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
-use crate::kubectl::{RequestKind, Verb};
+use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::SourceLocation;
-use crdx_server::server::{Response, ResponseBody, Server, Timestamp};
+use crdx_server::server::{Request, Response, ResponseBody, Server, Timestamp};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use crdx_value::suggest;
@@ -45,6 +45,8 @@ const LONGEST_SENT_ONCE: usize = 100 << 10;
 pub enum Installed {
     /// The server's response; 201 means that the CRD is now served.
     Answered(Box<Response>),
+    /// kubectl sends no request.
+    Unsent(UnsentError),
     /// An equal CRD was already given at this location.
     Same(SourceLocation),
     /// A different CRD with this name was already given at this location.
@@ -110,8 +112,9 @@ impl Definitions {
         kinds
     }
 
-    /// Creates `crd` in `server` as kubectl would with `request_kind`, unless it exists. Without a request kind, the
-    /// CRD is assumed to exist in the cluster, so no policy is evaluated, and it may be terminating.
+    /// Sends `crd` to `server` as kubectl would with `request_kind`, unless it exists, and creates it for the objects that
+    /// follow. Without a request kind, the CRD is assumed to exist in the cluster, so no policy is evaluated, and it may be
+    /// terminating.
     pub fn install(
         &mut self,
         server: &Server,
@@ -141,18 +144,22 @@ impl Definitions {
             return Installed::Same(first.clone());
         }
         let target = Target::definition(&name);
-        // Only a long CRD may have to be sent again.
-        let copy = json::is_longer_than(&crd, LONGEST_SENT_ONCE).then(|| crd.clone());
-        let mut request = send::create(target, crd, request_kind.unwrap_or(&CREATE), request_options);
-        request.skips_admission = request_kind.is_none();
-        let response = server.handle_owned(request);
-        // A CRD whose only fault is the annotation of kubectl apply can be created by other requests.
-        let again = copy.filter(|_| has_long_annotations_only(&response)).map(|crd| {
-            let mut request = send::create(target, crd, &CREATE, request_options);
+        let kind = request_kind.unwrap_or(&CREATE);
+        // Only a long CRD, or one for another request than a create, may have to be sent again.
+        let may_be_sent_again =
+            !kind.operation(!name.is_empty(), false).is_create() || json::is_longer_than(&crd, LONGEST_SENT_ONCE);
+        let copy = may_be_sent_again.then(|| crd.clone());
+        let handle = |mut request: Request| {
             request.skips_admission = request_kind.is_none();
             server.handle_owned(request)
-        });
-        if again.as_ref().unwrap_or(&response).code == 201 {
+        };
+        let answer = send::for_absent(server, target, crd, kind, request_options).map(handle);
+        // The CRD of a request that only updates exists in a cluster; one whose only fault is the annotation of kubectl apply
+        // can be created by other requests.
+        let defines =
+            answer.as_ref().map_or(true, |response| response.code == 404 || has_long_annotations_only(response));
+        let again = copy.filter(|_| defines).map(|crd| handle(send::create(target, crd, &CREATE, request_options)));
+        if again.as_ref().or(answer.as_ref().ok()).is_some_and(|response| response.code == 201) {
             if let Some(time) = deleted.filter(|_| request_kind.is_none()) {
                 set_deleting(server, &name, &time, request_options.now);
             }
@@ -161,7 +168,7 @@ impl Definitions {
         } else {
             self.refused.insert(name, (location.clone(), whole));
         }
-        Installed::Answered(Box::new(response))
+        answer.map_or_else(Installed::Unsent, |response| Installed::Answered(Box::new(response)))
     }
 
     /// Records the kind that a stored CRD serves.
@@ -245,6 +252,7 @@ mod tests {
             let options = RequestOptions { level, dry_run: false, table: false, now };
             match definitions.install(&server, crd, &location, Some(&CREATE), options) {
                 Installed::Answered(response) => format!("{}", response.code),
+                Installed::Unsent(error) => error.to_string(),
                 Installed::Same(first) => format!("same as {}", first.line),
                 Installed::Conflict(first) => format!("conflict with {}", first.line),
             }

@@ -12,6 +12,7 @@ use crdx_server::server::{KnownObjects, NamespaceState, Namespaces, Response, Se
 use crdx_types::encode::Encoded;
 use crdx_types::restore;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
+use crdx_types::table::table;
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
@@ -136,14 +137,13 @@ impl BuiltInServer {
             return Ok(None);
         }
         let target = target(write, (definition, version, collection));
-        let request = if let Some(encoded) = encoded {
+        let mut request = if let Some(encoded) = encoded {
             let object = kubectl_errors::in_namespace(encoded.object, write.identity);
-            Some(kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request))
+            kubectl_send::create_encoded(target, Encoded { object, ..encoded }, options.kind, request)
         } else {
             let object = kubectl_errors::in_namespace(write.sent.clone(), write.identity);
             kubectl_send::for_absent(server, target, object, options.kind, request)?
         };
-        let Some(mut request) = request else { return Ok(None) };
         request.hides_dry_run = true;
         let namespace = write.identity.namespace.as_deref().unwrap_or_default();
         // Policies may read an object of the input, such as its Namespace or a ConfigMap with params.
@@ -255,7 +255,8 @@ fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'
         definition,
         version,
         collection,
-        name: &write.identity.name,
+        // The identity of an object without a name has its generateName.
+        name: write.sent.str_at(&["metadata", "name"]).unwrap_or_default(),
         namespace_state: write.namespace_state,
         known_objects: write.known_objects,
         patch: PatchType::Merge,
@@ -310,9 +311,9 @@ const CHANGED: &str = "policy/v1beta1";
 fn reads_alike(server: &Server, object: &Value, write: &Write<'_>) -> bool {
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let types = Types::for_release(server.release().minor().number().into());
-    let known = |api_version: &str| types.of_kind(api_version, write.kind);
-    let (Some(_), Some(id)) = (known(api_version), known(&write.identity.api_version)) else { return false };
-    api_version != CHANGED && restore::check(types, id, object).is_ok_and(|unknown| unknown.is_empty())
+    let is_known = table().kind(api_version, write.kind, types.release()).is_some() && api_version != CHANGED;
+    let id = types.of_kind(&write.identity.api_version, write.kind).filter(|_| is_known);
+    id.is_some_and(|id| restore::check(types, id, object).is_ok_and(|unknown| unknown.is_empty()))
 }
 
 #[cfg(test)]

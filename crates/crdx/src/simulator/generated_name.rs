@@ -1,10 +1,25 @@
 //! Removes the random suffix of generated names from results.
 
-use crate::report::ObjectReport;
+use crate::kubectl::Verb;
+use crate::report::{ObjectReport, Remark};
 use crdx_value::Value;
 
+/// Returns the prefix of the name that the server generates for an object without a name.
+pub fn prefix(object: &Value) -> Option<String> {
+    let text = |key: &str| object.str_at(&["metadata", key]).filter(|text| !text.is_empty());
+    if text("name").is_some() { None } else { text("generateName").map(str::to_owned) }
+}
+
+/// Completes the item of an object whose name has a generated suffix.
+pub fn complete(item: &mut ObjectReport, prefix: &str, verb: Verb) {
+    hide(item, prefix);
+    if verb != Verb::Create {
+        item.remarks.push(Remark::SentAsCreate);
+    }
+}
+
 /// Replaces a generated name, which differs between runs, by its prefix and a `*`.
-pub fn hide(item: &mut ObjectReport, prefix: &str) {
+fn hide(item: &mut ObjectReport, prefix: &str) {
     let shown = item.identity.name.clone();
     if let Some(answer) = &mut item.answer {
         hide_name(&mut answer.message, prefix);

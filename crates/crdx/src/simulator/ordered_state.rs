@@ -10,6 +10,7 @@ use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedBuiltIn, PreparedObject};
 use super::simulated::Simulated;
 use super::turns::{Turn, Turns};
+use super::unsent::Unsent;
 use crate::cluster;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::written_metadata::remove_last_applied;
@@ -368,6 +369,7 @@ impl OrderedState {
                 }
                 item
             }
+            Installed::Unsent(error) => Unsent::from(error).item(identity, &finder),
             Installed::Same(first) => {
                 let mut item = ObjectReport::new(location, Verdict::Skipped, format!("the same CRD as at {first}"));
                 item.identity = identity;
@@ -411,6 +413,7 @@ impl OrderedState {
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => response.body.message().to_owned(),
             Installed::Conflict(first) => format!("another CRD with this name is at {first}"),
+            Installed::Unsent(error) => error.to_string(),
         };
         let message = format!("the CRD that the cluster has cannot be used: {message}");
         self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });

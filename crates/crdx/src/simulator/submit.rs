@@ -9,12 +9,11 @@ use super::context::SimulationContext;
 use super::earlier_object::EarlierObject;
 use super::quotas;
 use super::simulated::{Before, Simulated};
-use crate::kubectl::Verb;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request;
 use crate::kubectl::send::Target;
 use crate::kubectl::written_metadata::hide_bookkeeping;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Remark, Verdict};
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::definitions::Route;
 use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
@@ -44,7 +43,7 @@ pub(crate) fn submit(
     let definition = [&route.plural, ".", group].concat();
     let version = version.to_owned();
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let prefix = object.str_at(&["metadata", "generateName"]).filter(|_| name.is_empty()).map(str::to_owned);
+    let prefix = generated_name::prefix(&object);
     let mut target = Target {
         definition: &definition,
         version: &version,
@@ -108,10 +107,7 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
         _ => EarlierObject::None,
     });
     if let Some(prefix) = prefix {
-        generated_name::hide(&mut item, prefix);
-        if verb != Verb::Create {
-            item.remarks.push(Remark::SentAsCreate);
-        }
+        generated_name::complete(&mut item, prefix, verb);
     }
     if let Some(result) = &mut item.object {
         // A comparison hides these fields itself.

@@ -227,7 +227,7 @@ fn a_server_side_apply_has_the_errors_of_an_apply() {
         )
     };
     let input = [
-        pod("", ", env: [{name: A, value: x}, {name: A, value: y}]"),
+        pod("", ", env: [{name: A, value: one}, {name: A, value: two}]"),
         pod(", managedFields: [{manager: m, operation: Apply}]", ""),
         pod(", uid: u", ""),
         pod("", ", unknown: 1"),
@@ -237,7 +237,7 @@ fn a_server_side_apply_has_the_errors_of_an_apply() {
     let answers = reports.iter().map(|report| report.answer.as_ref().map(|a| (a.code, a.message.as_str())).unwrap());
     let typed = "failed to create typed patch object (default/a; /v1, Kind=Pod):";
     let expected = [
-        (500, format!("{typed} errors:\n  .spec.containers[name=\"m\"].env: duplicate entries for key [name=\"A\"]")),
+        (500, format!("{typed} .spec.containers[name=\"m\"].env: duplicate entries for key [name=\"A\"]")),
         (400, "metadata.managedFields must be nil".to_owned()),
         (
             409,
@@ -249,5 +249,37 @@ fn a_server_side_apply_has_the_errors_of_an_apply() {
     ];
     for (answer, (code, message)) in answers.zip(expected) {
         assert_eq!(answer, (code, message.as_str()));
+    }
+}
+
+#[test]
+fn a_new_crd_has_the_answer_to_every_request() {
+    let answer = |verb: Verb, text: &str| {
+        let simulator = simulator_of(RequestKind { verb, ..RequestKind::default() }, None);
+        let reports = reports_of(&simulator, &[text, &kite(7)].concat());
+        let answer = reports[0].answer.as_ref().map(|answer| (answer.code, answer.message.clone()));
+        // Its kind is known in any case.
+        let kind = reports[1].answer.as_ref().map(|answer| answer.code);
+        (answer.unwrap(), kind)
+    };
+    let text = definition();
+    let missing = "customresourcedefinitions.apiextensions.k8s.io \"kites.example.com\" not found";
+    assert_eq!(answer(Verb::Replace, &text), ((404, missing.to_owned()), Some(404)));
+    assert_eq!(answer(Verb::ServerSide, &text), ((201, String::new()), Some(201)));
+    let owned = text.replace("metadata: {", "metadata: {managedFields: [{manager: m}], ");
+    let (refusal, _) = answer(Verb::ServerSide, &owned);
+    assert_eq!(refusal, (400, "metadata.managedFields must be nil".to_owned()));
+}
+
+#[test]
+fn an_object_without_a_name_is_created_by_every_command() {
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Wrong}}\n";
+    let valid = map.replace("Wrong", "right-");
+    for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+        let simulator = simulator_of(RequestKind { verb, ..RequestKind::default() }, None);
+        let reports = reports_of(&simulator, &format!("{map}---\n{valid}"));
+        assert_eq!(verdicts(&reports), [Verdict::Rejected, Verdict::Accepted], "{verb:?}");
+        assert!(reports[0].errors[1].message.starts_with("metadata.name: Invalid value: \"Wrong*\""), "{verb:?}");
+        assert!(matches!(reports[1].remarks[..], [Remark::SentAsCreate]), "{verb:?}");
     }
 }

@@ -20,7 +20,7 @@ use crate::webhooks::call;
 use crate::webhooks::conversion::{self, Converter};
 use crdx_types::merge::{Type, TypeRef};
 use crdx_value::Value;
-use crdx_value::group_version::{self, api_version};
+use crdx_value::group_version::{self, api_version, rank};
 use crdx_value::jsonpath::{self, Item, JsonPath};
 use crdx_value::release::{Release, V1_37};
 use std::fmt::Write as _;
@@ -436,37 +436,4 @@ fn default_deprecation_warning(deprecated: &str, spec: &Spec) -> String {
         let _ = write!(out, "; use {}/{} {}", spec.group, v.name, spec.names.kind);
     }
     out
-}
-
-/// The sort key of version names: GA before beta before alpha before all others, higher numbers first, other names in
-/// reverse alphabetical order (`CompareKubeAwareVersionStrings`).
-pub(in crate::server) fn rank(version: &str) -> (u8, u64, u64, std::cmp::Reverse<&str>) {
-    parse_version(version).map_or((0, 0, 0, std::cmp::Reverse(version)), |(kind, major, minor)| {
-        (kind, major, minor, std::cmp::Reverse(""))
-    })
-}
-
-fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
-    let number = |text: &str| -> Option<u64> {
-        (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
-    };
-    let rest = version.strip_prefix('v')?;
-    for (word, kind) in [("alpha", 1), ("beta", 2)] {
-        if let Some((major, minor)) = rest.split_once(word) {
-            return Some((kind, number(major)?, number(minor)?));
-        }
-    }
-    Some((3, number(rest)?, 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_ranked_as_kubernetes_does() {
-        let mut names = ["foo10", "v1", "v11alpha2", "v10beta3", "v2", "v3beta1", "foo1", "v12alpha1", "v11beta2"];
-        names.sort_by(|a, b| rank(b).cmp(&rank(a)));
-        assert_eq!(names, ["v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]);
-    }
 }

@@ -5,8 +5,8 @@ use crate::server::endpoints::actions::{BINDINGS, actions_of};
 use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::strategy::resources::Resources;
-use crate::server::strategy::serving;
 use crate::server::strategy::serving::Serving;
+use crdx_value::group_version::rank;
 use crdx_value::sort::{sort_by, sort_by_key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(super) fn groups(resources: &Resources, has_reviews: bool) -> Vec<Group> {
     let ordered = all.into_iter().map(|(name, versions)| {
         let mut versions: Vec<GroupVersion> =
             versions.into_iter().map(|(name, resources)| GroupVersion { name, resources }).collect();
-        sort_by(&mut versions, |a, b| serving::rank(&b.name).cmp(&serving::rank(&a.name)));
+        sort_by(&mut versions, |a, b| rank(&b.name).cmp(&rank(&a.name)));
         Group { name, versions }
     });
     ordered.collect()

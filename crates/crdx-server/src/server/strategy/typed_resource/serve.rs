@@ -3,10 +3,10 @@
 use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, Spec, Status, Subresources};
 use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
 use crate::server::strategy::resources::Resources;
-use crate::server::strategy::serving::{Serving, rank};
+use crate::server::strategy::serving::Serving;
 use crdx_types::resources::{self, Resource};
 use crdx_types::table;
-use crdx_value::group_version::api_version;
+use crdx_value::group_version::{api_version, rank};
 use crdx_value::release::Release;
 use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value};

@@ -4,7 +4,9 @@ mod in_memory;
 mod preparation;
 mod versions;
 
-use crate::server::{Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, Server, Timestamp};
+use crate::server::{
+    Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, SeedError, Server, Timestamp,
+};
 use crdx_text::json;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;

@@ -1,7 +1,6 @@
 //! Objects that are served in several versions or groups, and creates by PUT. The answers are those of kube-apiserver 1.37.2.
 
 use super::*;
-use crate::server::SeedError;
 
 const EVENTS: &str = "/api/v1/namespaces/default/events";
 const NEW_EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -11,6 +10,10 @@ const APPLY: &str = "application/apply-patch+yaml";
 fn validating() -> Server {
     let builder = Server::builder(Release::NEWEST, 1).with_built_in_kinds().with_content_validation();
     builder.with_generated_fields().with_namespaces(Namespaces::Created, &[]).build()
+}
+
+fn with_flow_control_of_two_versions() -> Server {
+    Server::builder(Release::OLDEST, 1).with_built_in_kinds().with_content_validation().build()
 }
 
 fn message(response: &Response) -> (u16, String) {
@@ -67,7 +70,7 @@ fn an_event_is_immutable_by_either_group() {
 
 #[test]
 fn a_stored_object_may_have_any_served_version() {
-    let server = Server::builder("1.31".parse().unwrap(), 1).with_built_in_kinds().with_content_validation().build();
+    let server = with_flow_control_of_two_versions();
     let level = |version: &str| {
         read(&format!(
             r#"{{"apiVersion":"flowcontrol.apiserver.k8s.io/{version}","kind":"PriorityLevelConfiguration",
@@ -92,7 +95,7 @@ fn a_stored_object_may_have_any_served_version() {
 
 #[test]
 fn zero_shares_of_the_old_version_have_an_annotation() {
-    let server = Server::builder("1.31".parse().unwrap(), 1).with_built_in_kinds().with_content_validation().build();
+    let server = with_flow_control_of_two_versions();
     let level = r#"{"apiVersion":"flowcontrol.apiserver.k8s.io/v1","kind":"PriorityLevelConfiguration","metadata":{"name":"a"},
         "spec":{"type":"Limited","limited":{"nominalConcurrencyShares":0,"limitResponse":{"type":"Reject"}}}}"#;
     let path = |version: &str| format!("/apis/flowcontrol.apiserver.k8s.io/{version}/prioritylevelconfigurations");
