@@ -537,8 +537,12 @@ fn answered_create(item: &mut ObjectReport, response: Response, release: Release
     let answered = read_built_in_response(response, identity, locator, release);
     add_warnings(item, answered.warnings);
     (item.answer, item.object) = (answered.answer, answered.object);
-    if answered.verdict == Verdict::Rejected {
-        (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
+    match answered.verdict {
+        Verdict::Rejected => (item.verdict, item.errors) = (Verdict::Rejected, answered.errors),
+        Verdict::CannotTell => {
+            (item.verdict, item.reason, item.help) = (Verdict::CannotTell, answered.reason, answered.help);
+        }
+        _ => {}
     }
 }
 
@@ -556,8 +560,14 @@ fn answered_update(item: &mut ObjectReport, response: Response, release: Release
     add_warnings(item, answered.warnings);
     item.pruned = answered.pruned;
     item.object = answered.object;
-    if answered.verdict == Verdict::Rejected {
-        (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
+    match answered.verdict {
+        Verdict::Rejected => {
+            (item.verdict, item.answer, item.errors) = (Verdict::Rejected, answered.answer, answered.errors);
+        }
+        Verdict::CannotTell => {
+            (item.verdict, item.reason, item.help) = (Verdict::CannotTell, answered.reason, answered.help);
+        }
+        _ => {}
     }
 }
 
