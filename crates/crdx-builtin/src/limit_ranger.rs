@@ -4,6 +4,8 @@
 use crate::amounts::of_pod;
 use crdx_cel::value::Quantity;
 use crdx_types::amounts::{Amounts, amounts, is_less, quantity};
+use crdx_value::field::STEPS_OF_A_BYTE;
+use crdx_value::steps::{Spent, Steps, memory};
 use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -11,21 +13,26 @@ use std::collections::BTreeSet;
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 /// Sets the default requests and limits of the containers of a new Pod (`PodMutateLimitFunc`). Returns true if there are
-/// any.
-pub fn set_defaults(range: &Value, pod: &mut Value) -> bool {
+/// any. Each container gets all defaults, so that their number is not bounded by the sizes of the objects.
+///
+/// # Errors
+/// Returns an error if the defaults need more steps than are left.
+pub fn set_defaults(range: &Value, pod: &mut Value, steps: &Steps) -> Result<bool, Spent> {
     let (mut requests, mut limits) = (Map::new(), Map::new());
     for limit in of_type(range, "Container") {
         requests.extend(members(limit, "defaultRequest").map(|(name, value)| (name.clone(), value.clone())));
         limits.extend(members(limit, "default").map(|(name, value)| (name.clone(), value.clone())));
     }
+    let defaults = (requests.len() + limits.len()) as u64;
     let mut changes = Vec::new();
     for (list, prefix) in [("containers", "container"), ("initContainers", "init container")] {
         let containers = pod.get_mut("spec").and_then(|spec| spec.get_mut(list));
         let Some(Value::Array(containers)) = containers else { continue };
         for container in containers {
+            steps.take(defaults)?;
             let name = container.str_at(&["name"]).unwrap_or_default().to_owned();
-            let requested = add_absent(container, "requests", &requests);
-            let limited = add_absent(container, "limits", &limits);
+            let requested = add_absent(container, "requests", &requests, steps)?;
+            let limited = add_absent(container, "limits", &limits, steps)?;
             for (added, what) in [(requested, "request"), (limited, "limit")] {
                 if !added.is_empty() {
                     changes.push(format!("{} {what} for {prefix} {name}", added.join(", ")));
@@ -34,59 +41,64 @@ pub fn set_defaults(range: &Value, pod: &mut Value) -> bool {
         }
     }
     if changes.is_empty() {
-        return false;
+        return Ok(false);
     }
     let text = format!("LimitRanger plugin set: {}", changes.join("; "));
     pod.insert_at(&["metadata", "annotations", ANNOTATION], text.into());
-    true
+    Ok(true)
 }
 
 /// Adds amounts that a container does not have. Returns their names.
-fn add_absent(container: &mut Value, key: &str, defaults: &Map) -> Vec<String> {
+fn add_absent(container: &mut Value, key: &str, defaults: &Map, steps: &Steps) -> Result<Vec<String>, Spent> {
     let own = container.at(&["resources", key]).and_then(Value::as_object);
     let absent = defaults.iter().filter(|(name, _)| own.is_none_or(|own| !own.contains_key(name.as_str())));
     let absent: Vec<(String, Value)> = absent.map(|(name, value)| (name.clone(), value.clone())).collect();
     for (name, value) in &absent {
+        steps.take(STEPS_OF_A_BYTE * (name.len() + memory(value)) as u64)?;
         container.insert_at(&["resources", key, name], value.clone());
     }
-    absent.into_iter().map(|(name, _)| name).collect()
+    Ok(absent.into_iter().map(|(name, _)| name).collect())
 }
 
 /// Returns the error of an object that does not keep to the limits (`PodValidateLimitFunc` and
-/// `PersistentVolumeClaimValidateLimitFunc`).
-pub fn violation(range: &Value, kind: &str, object: &Value) -> Option<String> {
-    let mut errors = Vec::new();
+/// `PersistentVolumeClaimValidateLimitFunc`). Each container is compared with all limits.
+///
+/// # Errors
+/// Returns an error if the comparisons or their errors need more steps than are left.
+pub fn violation(range: &Value, kind: &str, object: &Value, steps: &Steps) -> Result<Option<String>, Spent> {
+    let mut errors = Violations { list: Vec::new(), steps };
     match kind {
         "Pod" => {
             for limit in of_type(range, "Container") {
                 for list in ["containers", "initContainers"] {
                     for container in items(object, &["spec", list]) {
                         let of = |key: &str| amounts(container, &["resources", key]);
-                        check(&mut errors, limit, "Container", &of("requests"), Some(&of("limits")));
+                        errors.check(limit, "Container", &of("requests"), Some(&of("limits")))?;
                     }
                 }
             }
             for limit in of_type(range, "Pod") {
                 let of = |key: &str| of_pod(object, key, is_of_pods);
-                check(&mut errors, limit, "Pod", &of("requests"), Some(&of("limits")));
+                errors.check(limit, "Pod", &of("requests"), Some(&of("limits")))?;
             }
         }
         "PersistentVolumeClaim" => {
             let requests = amounts(object, &["spec", "resources", "requests"]);
             for limit in of_type(range, "PersistentVolumeClaim") {
-                check(&mut errors, limit, "PersistentVolumeClaim", &requests, None);
+                errors.check(limit, "PersistentVolumeClaim", &requests, None)?;
             }
         }
         _ => {}
     }
     // `NewAggregate`
     let mut seen = BTreeSet::new();
+    let mut errors = errors.list;
     errors.retain(|error| seen.insert(error.clone()));
-    match errors.as_slice() {
+    Ok(match errors.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
         many => Some(format!("[{}]", many.join(", "))),
-    }
+    })
 }
 
 /// Returns true for a resource that limits count for a whole Pod (`isSupportedPodLevelResource`): unlike quotas, they do not
@@ -95,42 +107,61 @@ fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory")
 }
 
-/// Checks amounts against one limit; `limits` is `None` if only requests count.
-fn check(errors: &mut Vec<String>, limit: &Value, type_: &str, requests: &Amounts, limits: Option<&Amounts>) {
-    let none = Amounts::new();
-    let most = limits.unwrap_or(&none);
-    let quantities = |key| members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
-    for (name, least) in quantities("min") {
-        let prefix = format!("minimum {name} usage per {type_} is {least}");
-        errors.extend(match (requests.get(name), most.get(name)) {
-            (None, _) => Some(format!("{prefix}.  No request is specified")),
-            (Some(request), _) if is_less(request, &least) => Some(format!("{prefix}, but request is {request}")),
-            (_, Some(limit)) if is_less(limit, &least) => Some(format!("{prefix}, but limit is {limit}")),
-            _ => None,
-        });
+/// The errors about limits.
+struct Violations<'s> {
+    list: Vec<String>,
+    steps: &'s Steps,
+}
+
+impl Violations<'_> {
+    fn extend(&mut self, error: Option<String>) -> Result<(), Spent> {
+        let Some(error) = error else { return Ok(()) };
+        self.steps.take(STEPS_OF_A_BYTE * error.len() as u64)?;
+        self.list.push(error);
+        Ok(())
     }
-    for (name, max) in quantities("max") {
-        let prefix = format!("maximum {name} usage per {type_} is {max}");
-        let request = requests.get(name);
-        errors.extend(match (request, most.get(name)) {
-            (None, _) if limits.is_none() => Some(format!("{prefix}.  No request is specified")),
-            (_, None) if limits.is_some() => Some(format!("{prefix}.  No limit is specified")),
-            (_, Some(limit)) if is_less(&max, limit) => Some(format!("{prefix}, but limit is {limit}")),
-            (Some(request), _) if is_less(&max, request) => Some(format!("{prefix}, but request is {request}")),
-            _ => None,
-        });
-    }
-    for (name, ratio) in quantities("maxLimitRequestRatio").filter(|_| limits.is_some()) {
-        let prefix = format!("{name} max limit to request ratio per {type_} is {ratio}");
-        let given = |amounts: &Amounts| amounts.get(name).map(Quantity::as_float).filter(|amount| *amount != 0.0);
-        errors.extend(match (given(requests), given(most)) {
-            (None, _) => Some(format!("{prefix}, but no request is specified or request is 0")),
-            (_, None) => Some(format!("{prefix}, but no limit is specified or limit is 0")),
-            (Some(request), Some(limit)) if limit / request > ratio.as_float() => {
-                Some(format!("{prefix}, but provided ratio is {:.6}", limit / request))
-            }
-            _ => None,
-        });
+
+    /// Checks amounts against one limit; `limits` is `None` if only requests count.
+    fn check(&mut self, limit: &Value, type_: &str, requests: &Amounts, limits: Option<&Amounts>) -> Result<(), Spent> {
+        let none = Amounts::new();
+        let most = limits.unwrap_or(&none);
+        let quantities = |key| members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
+        self.steps.take(
+            ["min", "max", "maxLimitRequestRatio"].map(|key| members(limit, key).count()).iter().sum::<usize>() as u64,
+        )?;
+        for (name, least) in quantities("min") {
+            let prefix = format!("minimum {name} usage per {type_} is {least}");
+            self.extend(match (requests.get(name), most.get(name)) {
+                (None, _) => Some(format!("{prefix}.  No request is specified")),
+                (Some(request), _) if is_less(request, &least) => Some(format!("{prefix}, but request is {request}")),
+                (_, Some(limit)) if is_less(limit, &least) => Some(format!("{prefix}, but limit is {limit}")),
+                _ => None,
+            })?;
+        }
+        for (name, max) in quantities("max") {
+            let prefix = format!("maximum {name} usage per {type_} is {max}");
+            let request = requests.get(name);
+            self.extend(match (request, most.get(name)) {
+                (None, _) if limits.is_none() => Some(format!("{prefix}.  No request is specified")),
+                (_, None) if limits.is_some() => Some(format!("{prefix}.  No limit is specified")),
+                (_, Some(limit)) if is_less(&max, limit) => Some(format!("{prefix}, but limit is {limit}")),
+                (Some(request), _) if is_less(&max, request) => Some(format!("{prefix}, but request is {request}")),
+                _ => None,
+            })?;
+        }
+        for (name, ratio) in quantities("maxLimitRequestRatio").filter(|_| limits.is_some()) {
+            let prefix = format!("{name} max limit to request ratio per {type_} is {ratio}");
+            let given = |amounts: &Amounts| amounts.get(name).map(Quantity::as_float).filter(|amount| *amount != 0.0);
+            self.extend(match (given(requests), given(most)) {
+                (None, _) => Some(format!("{prefix}, but no request is specified or request is 0")),
+                (_, None) => Some(format!("{prefix}, but no limit is specified or limit is 0")),
+                (Some(request), Some(limit)) if limit / request > ratio.as_float() => {
+                    Some(format!("{prefix}, but provided ratio is {:.6}", limit / request))
+                }
+                _ => None,
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -167,7 +198,7 @@ mod tests {
         let mut pod = value(
             r#"{"spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"2"}}},{"name":"d"}],"initContainers":[{"name":"i"}]}}"#,
         );
-        assert!(set_defaults(&range, &mut pod));
+        assert_eq!(set_defaults(&range, &mut pod, &Steps::of_request()), Ok(true));
         let expected = "LimitRanger plugin set: cpu request for container c; memory limit for container c; cpu request for container d; cpu, memory limit for container d; cpu request for init container i; cpu, memory limit for init container i";
         assert_eq!(pod.str_at(&["metadata", "annotations", ANNOTATION]), Some(expected));
         let first = pod.at(&["spec", "containers"]).and_then(Value::as_array).unwrap().first().unwrap();
@@ -175,7 +206,7 @@ mod tests {
             to_string(first.get("resources").unwrap()),
             r#"{"limits":{"cpu":"2","memory":"1Gi"},"requests":{"cpu":"500m"}}"#
         );
-        assert!(!set_defaults(&range, &mut pod));
+        assert_eq!(set_defaults(&range, &mut pod, &Steps::of_request()), Ok(false));
     }
 
     #[test]
@@ -183,7 +214,9 @@ mod tests {
         let pod = |resources: &str| {
             value(&format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{resources}}}]}}}}"#))
         };
-        let of = |limit: &str, resources: &str| violation(&range(limit), "Pod", &pod(resources));
+        let of = |limit: &str, resources: &str| {
+            violation(&range(limit), "Pod", &pod(resources), &Steps::of_request()).unwrap()
+        };
         let min = r#"{"type":"Container","min":{"cpu":"100m"}}"#;
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(of(min, "{}"), text("minimum cpu usage per Container is 100m.  No request is specified"));
@@ -203,7 +236,17 @@ mod tests {
         let claim = value(r#"{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}"#);
         let max = range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
         let expected = "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi";
-        assert_eq!(violation(&max, "PersistentVolumeClaim", &claim), text(expected));
+        assert_eq!(violation(&max, "PersistentVolumeClaim", &claim, &Steps::of_request()), Ok(text(expected)));
+    }
+
+    #[test]
+    fn limits_of_many_containers_are_bounded() {
+        let names =
+            |count: usize| (0..count).map(|at| format!(r#""example.com/a{at}":"1""#)).collect::<Vec<_>>().join(",");
+        let pod = value(&format!(r#"{{"spec":{{"containers":[{}]}}}}"#, vec![r#"{"name":"c"}"#; 3_000].join(",")));
+        let limits = |key: &str| range(&format!(r#"{{"type":"Container","{key}":{{{}}}}}"#, names(3_000)));
+        assert_eq!(set_defaults(&limits("default"), &mut pod.clone(), &Steps::of_request()), Err(Spent));
+        assert_eq!(violation(&limits("min"), "Pod", &pod, &Steps::of_request()), Err(Spent));
     }
 
     #[test]

@@ -3,10 +3,23 @@
 
 use crdx_types::amounts::amounts;
 use crdx_value::release::{Release, V1_31};
+use crdx_value::steps::{Spent, Steps};
 use crdx_value::{Map, Value};
+use std::cell::Cell;
 
 const MISMATCH: &str = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const WITHOUT_CLASS: &str = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+
+/// The reason why a Pod is not admitted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The Pod does not agree with its class.
+    #[error("{0}")]
+    Mismatch(String),
+    /// Merging the tolerations needs too many steps.
+    #[error(transparent)]
+    Unfinished(#[from] Spent),
+}
 
 /// Returns the name of the class of a Pod; `None` if it names none.
 pub fn class_name(pod: &Value) -> Option<&str> {
@@ -18,13 +31,13 @@ pub fn class_name(pod: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// Returns the reason why a Pod is refused that has another overhead, or another value in its node selector.
-pub fn admit(pod: &mut Value, class: &Value, release: Release) -> Result<(), String> {
+pub fn admit(pod: &mut Value, class: &Value, release: Release) -> Result<(), Refused> {
     if let Some(overhead) = class.get("overhead") {
         let own = pod.at(&["spec", "overhead"]).and_then(Value::as_object);
         // Before 1.31 an empty overhead must match, too.
         let is_given = own.is_some_and(|own| !own.is_empty() || !release.since(V1_31));
         if is_given && has_other_overhead(pod, class) {
-            return Err(MISMATCH.to_owned());
+            return Err(Refused::Mismatch(MISMATCH.to_owned()));
         }
         match overhead.get("podFixed") {
             Some(fixed) => pod.insert_at(&["spec", "overhead"], fixed.clone()),
@@ -50,15 +63,15 @@ fn has_other_overhead(pod: &Value, class: &Value) -> bool {
     own.len() != fixed.len() || !same
 }
 
-fn set_scheduling(pod: &mut Value, scheduling: &Value) -> Result<(), String> {
+fn set_scheduling(pod: &mut Value, scheduling: &Value) -> Result<(), Refused> {
     let members = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
     let mut selector = members(pod.at(&["spec", "nodeSelector"]));
     for (key, value) in &members(scheduling.get("nodeSelector")) {
         if let Some(own) = selector.get(key).filter(|own| *own != value) {
             let (own, value) = (own.as_str().unwrap_or_default(), value.as_str().unwrap_or_default());
-            return Err(format!(
+            return Err(Refused::Mismatch(format!(
                 "conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {own}"
-            ));
+            )));
         }
         selector.insert(key.clone(), value.clone());
     }
@@ -66,7 +79,7 @@ fn set_scheduling(pod: &mut Value, scheduling: &Value) -> Result<(), String> {
     let mut tolerations = items(pod.at(&["spec", "tolerations"]));
     tolerations.extend(items(scheduling.get("tolerations")));
     set(pod, "nodeSelector", selector, Map::is_empty);
-    set(pod, "tolerations", merge_tolerations(&tolerations), Vec::is_empty);
+    set(pod, "tolerations", merge_tolerations(&tolerations, &Steps::of_request())?, Vec::is_empty);
     Ok(())
 }
 
@@ -121,18 +134,24 @@ impl<'v> Toleration<'v> {
 }
 
 /// Returns the tolerations that no other one includes; of equal ones the first (`MergeTolerations` in
-/// `pkg/util/tolerations`).
-fn merge_tolerations(all: &[Value]) -> Vec<Value> {
+/// `pkg/util/tolerations`). The server compares each one with all others; a comparison is a step.
+fn merge_tolerations(all: &[Value], steps: &Steps) -> Result<Vec<Value>, Spent> {
     let read: Vec<_> = all.iter().map(Toleration::new).collect();
     let mut merged: Vec<(usize, &Toleration<'_>)> = Vec::new();
     for (at, toleration) in read.iter().enumerate() {
-        let is_included = merged.iter().any(|(_, known)| known.includes(toleration))
-            || read.iter().skip(at + 1).any(|later| later != toleration && later.includes(toleration));
+        let compared = Cell::new(0);
+        let includes = |one: &Toleration<'_>| {
+            compared.set(compared.get() + 1);
+            one.includes(toleration)
+        };
+        let is_included = merged.iter().any(|(_, known)| includes(known))
+            || read.iter().skip(at + 1).any(|later| includes(later) && later != toleration);
+        steps.take(compared.get())?;
         if !is_included {
             merged.push((at, toleration));
         }
     }
-    merged.into_iter().filter_map(|(at, _)| all.get(at).cloned()).collect()
+    Ok(merged.into_iter().filter_map(|(at, _)| all.get(at).cloned()).collect())
 }
 
 #[cfg(test)]
@@ -148,7 +167,11 @@ mod tests {
         read(&format!(r#"{{"spec":{spec}}}"#))
     }
 
-    fn admitted(spec: &str, class: &str) -> Result<Value, String> {
+    fn refused<T>(reason: &str) -> Result<T, Refused> {
+        Err(Refused::Mismatch(reason.to_owned()))
+    }
+
+    fn admitted(spec: &str, class: &str) -> Result<Value, Refused> {
         let mut pod = pod(spec);
         admit(&mut pod, &read(class), Release::NEWEST)?;
         Ok(pod.get("spec").cloned().unwrap_or_default())
@@ -160,8 +183,8 @@ mod tests {
     fn the_overhead_of_the_class_becomes_that_of_the_pod() {
         assert_eq!(admitted("{}", OVERHEAD), Ok(read(r#"{"overhead":{"cpu":"1"}}"#)));
         assert_eq!(admitted(r#"{"overhead":{"cpu":"1000m"}}"#, OVERHEAD), Ok(read(r#"{"overhead":{"cpu":"1"}}"#)));
-        assert_eq!(admitted(r#"{"overhead":{"cpu":"2"}}"#, OVERHEAD), Err(MISMATCH.to_owned()));
-        assert_eq!(admitted(r#"{"overhead":{"memory":"1"}}"#, OVERHEAD), Err(MISMATCH.to_owned()));
+        assert_eq!(admitted(r#"{"overhead":{"cpu":"2"}}"#, OVERHEAD), refused(MISMATCH));
+        assert_eq!(admitted(r#"{"overhead":{"memory":"1"}}"#, OVERHEAD), refused(MISMATCH));
     }
 
     #[test]
@@ -170,7 +193,7 @@ mod tests {
             let release = release.parse().unwrap();
             admit(&mut pod(r#"{"overhead":{}}"#), &read(OVERHEAD), release)
         };
-        assert_eq!(admitted("1.30"), Err(MISMATCH.to_owned()));
+        assert_eq!(admitted("1.30"), refused(MISMATCH));
         assert_eq!(admitted("1.31"), Ok(()));
     }
 
@@ -191,7 +214,18 @@ mod tests {
         assert_eq!(admitted("{}", class), Ok(read(r#"{"nodeSelector":{"a":"b"}}"#)));
         assert_eq!(admitted(r#"{"nodeSelector":{"c":"d"}}"#, class), Ok(read(r#"{"nodeSelector":{"a":"b","c":"d"}}"#)));
         let conflict = "conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = x";
-        assert_eq!(admitted(r#"{"nodeSelector":{"a":"x"}}"#, class), Err(conflict.to_owned()));
+        assert_eq!(admitted(r#"{"nodeSelector":{"a":"x"}}"#, class), refused(conflict));
+    }
+
+    #[test]
+    fn comparisons_of_many_tolerations_are_bounded() {
+        let class = r#"{"scheduling":{"tolerations":[{"key":"x"}]}}"#;
+        let pod = |count: usize| {
+            let tolerations: Vec<String> = (0..count).map(|at| format!(r#"{{"key":"k{at}"}}"#)).collect();
+            format!(r#"{{"tolerations":[{}]}}"#, tolerations.join(","))
+        };
+        assert!(admitted(&pod(1_000), class).is_ok());
+        assert_eq!(admitted(&pod(20_000), class), Err(Refused::Unfinished(Spent)));
     }
 
     #[test]

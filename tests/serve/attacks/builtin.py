@@ -149,7 +149,7 @@ def updates():
     yield "update-quota", quota(["Terminating"]), quota(["BestEffort"] * 40_000)
 
 
-PLURALS = {"Endpoints": "endpoints", "NetworkPolicy": "networkpolicies", "Ingress": "ingresses"}
+PLURALS = {"Endpoints": "endpoints", "NetworkPolicy": "networkpolicies", "Ingress": "ingresses", "StorageClass": "storageclasses"}
 CLUSTER = {"ClusterRole", "Node", "FlowSchema", "StorageClass"}
 
 

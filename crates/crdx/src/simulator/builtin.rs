@@ -564,8 +564,12 @@ fn answered(item: &mut ObjectReport, response: Response, release: Release, locat
         item.pruned = answered.pruned;
     }
     (item.answer, item.object) = (answered.answer, answered.object);
-    if answered.verdict == Verdict::Rejected {
-        (item.verdict, item.errors) = (Verdict::Rejected, answered.errors);
+    match answered.verdict {
+        Verdict::Rejected => (item.verdict, item.errors) = (Verdict::Rejected, answered.errors),
+        Verdict::CannotTell => {
+            (item.verdict, item.reason, item.help) = (Verdict::CannotTell, answered.reason, answered.help);
+        }
+        _ => {}
     }
 }
 

@@ -8,6 +8,7 @@ use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::SourceLocation;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::server::Timestamp;
+use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 
 fn simulator() -> Simulator {
@@ -104,6 +105,27 @@ fn built_in_kinds_are_validated() {
     let reports = reports(config);
     assert_eq!(reports[0].verdict, Verdict::Rejected);
     assert_eq!(reports[0].errors[0].field.as_deref(), Some("data[a/b]"));
+}
+
+/// A StorageClass with this number of equal topologies. The server reports an error for each pair.
+fn class(topologies: usize) -> String {
+    let topologies = vec!["{}"; topologies].join(",");
+    format!(
+        "---\n{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: a}}, provisioner: a, allowedTopologies: [{topologies}]}}\n"
+    )
+}
+
+#[test]
+fn a_create_whose_validation_is_not_finished_is_not_decided() {
+    let reports = reports(&class(10_000));
+    assert_eq!((reports[0].verdict, reports[0].reason.as_str()), (Verdict::CannotTell, UNFINISHED));
+}
+
+#[test]
+fn an_update_whose_validation_is_not_finished_is_not_decided() {
+    let reports = reports(&[class(0), class(10_000)].concat());
+    assert_eq!(reports[0].verdict, Verdict::Accepted);
+    assert_eq!((reports[1].verdict, reports[1].reason.as_str()), (Verdict::CannotTell, UNFINISHED));
 }
 
 #[test]

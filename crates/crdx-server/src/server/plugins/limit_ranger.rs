@@ -9,6 +9,7 @@ use crate::server::strategy::resources::Resources;
 use crdx_builtin::limit_ranger;
 use crdx_value::Value;
 use crdx_value::sort::sort_by_key;
+use crdx_value::steps::Steps;
 use std::sync::Arc;
 
 /// The `LimitRanger` plugin.
@@ -67,9 +68,13 @@ impl Plugin for LimitRanger {
         if !Self::sizes_pod(attributes) {
             return Ok(Mutation::Unchanged);
         }
-        let changes =
-            self.ranges(attributes, calls).into_iter().filter(|range| limit_ranger::set_defaults(range, object));
-        Ok(if changes.count() > 0 { Mutation::Changed } else { Mutation::Unchanged })
+        let (steps, mut mutation) = (Steps::of_request(), Mutation::Unchanged);
+        for range in self.ranges(attributes, calls) {
+            if limit_ranger::set_defaults(&range, object, &steps)? {
+                mutation = Mutation::Changed;
+            }
+        }
+        Ok(mutation)
     }
 
     fn validate(
@@ -80,8 +85,9 @@ impl Plugin for LimitRanger {
         _: &mut Report,
     ) -> Result<(), Refusal> {
         let Some(object) = object else { return Ok(()) };
+        let steps = Steps::of_request();
         for range in self.ranges(attributes, calls) {
-            if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, object) {
+            if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, object, &steps)? {
                 return Err(attributes.forbidden(&reason));
             }
         }

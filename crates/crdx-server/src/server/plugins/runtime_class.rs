@@ -5,7 +5,7 @@ use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvoca
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::strategy::resources::Resources;
-use crdx_builtin::runtime_class;
+use crdx_builtin::runtime_class::{self, Refused};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
 use crdx_value::release::Release;
@@ -69,8 +69,10 @@ impl Plugin for RuntimeClass {
             return Ok(Mutation::Unchanged);
         }
         let Class::Found(class) = self.class(attributes, object)? else { return Ok(Mutation::Unchanged) };
-        runtime_class::admit(object, &class, self.release)
-            .map_err(|reason| attributes.forbidden_object(object, &reason))?;
+        runtime_class::admit(object, &class, self.release).map_err(|refused| match refused {
+            Refused::Mismatch(reason) => attributes.forbidden_object(object, &reason),
+            Refused::Unfinished(spent) => spent.into(),
+        })?;
         // A Pod that is refused in validation keeps its empty overhead, which would be lost if it were completed.
         let is_refused = runtime_class::overhead_refusal(object, Some(&class)).is_some();
         Ok(if is_refused { Mutation::Unchanged } else { Mutation::Changed })

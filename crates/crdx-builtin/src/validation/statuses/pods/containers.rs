@@ -2,8 +2,10 @@
 
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::formats;
+use crdx_types::amounts;
+use crdx_value::Value;
 use crdx_value::release::{V1_32, V1_33, V1_37};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 const CLAIM: &str = "claim:";
 const MAX_MESSAGE: usize = 1024;
@@ -52,11 +54,21 @@ pub(super) fn allocated_resources(
     containers: &FieldValue<'_, '_>,
     extended: &FieldValue<'_, '_>,
 ) {
+    let mut by_name: HashMap<&str, OfContainer<'_, '_>> = HashMap::new();
+    for container in containers.items() {
+        by_name.entry(text_at(container.value, "name")).or_insert_with(|| OfContainer::new(container));
+    }
+    for mapping in extended.child("requestMappings").items().map(|mapping| mapping.value) {
+        if let Some(container) = by_name.get_mut(text_at(mapping, "containerName"))
+            && container.requests(text_at(mapping, "resourceName"))
+        {
+            container.mapped.insert(text_at(mapping, "requestName"));
+        }
+    }
     for status in list.items() {
-        let mut containers = containers.items();
-        let container = containers.find(|one| one.child("name").text() == status.child("name").text());
+        let container = by_name.get(status.child("name").text());
         for resource in status.child("allocatedResourcesStatus").items() {
-            if let Some(container) = &container {
+            if let Some(container) = container {
                 resource_name(errors, &resource.child("name"), container, extended);
             }
             health(errors, &resource.child("resources"));
@@ -64,14 +76,44 @@ pub(super) fn allocated_resources(
     }
 }
 
+fn text_at<'v>(object: &'v Value, key: &str) -> &'v str {
+    object.str_at(&[key]).unwrap_or_default()
+}
+
+/// A container, and the names of its claims and requests for devices.
+struct OfContainer<'v, 'p> {
+    container: FieldValue<'v, 'p>,
+    /// `claimName/request`, or `claimName` without a request
+    claims: HashSet<String>,
+    /// The requests to which the status of the Pod maps its resources.
+    mapped: HashSet<&'v str>,
+}
+
+impl<'v, 'p> OfContainer<'v, 'p> {
+    fn new(container: FieldValue<'v, 'p>) -> Self {
+        let claims = container.value.at(&["resources", "claims"]).and_then(Value::as_array).unwrap_or_default();
+        let name = |claim: &Value| match (text_at(claim, "name"), text_at(claim, "request")) {
+            (name, "") => name.to_owned(),
+            (name, request) => format!("{name}/{request}"),
+        };
+        Self { container, claims: claims.iter().map(name).collect(), mapped: HashSet::new() }
+    }
+
+    /// Returns true if the container requests some of a resource.
+    fn requests(&self, resource: &str) -> bool {
+        let amount = self.container.value.at(&["resources", "requests", resource]).and_then(amounts::quantity);
+        amount.is_some_and(|amount| amount.sign() != 0)
+    }
+}
+
 /// A name is that of a resource or a claim of the container.
 fn resource_name(
     errors: &mut Errors,
     name: &FieldValue<'_, '_>,
-    container: &FieldValue<'_, '_>,
+    container: &OfContainer<'_, '_>,
     extended: &FieldValue<'_, '_>,
 ) {
-    let resources = container.child("resources");
+    let resources = container.container.child("resources");
     // Before 1.32, a claim is no such name.
     let has_claims = errors.release.since(V1_32);
     let Some(claim) = name.text().strip_prefix(CLAIM).filter(|_| has_claims) else {
@@ -87,14 +129,8 @@ fn resource_name(
     };
     let (given, request) = claim.split_once('/').unwrap_or((claim, ""));
     let is_newest = errors.release.since(V1_37);
-    let is_claim = |one: FieldValue<'_, '_>| match one.child("request").text() {
-        "" => one.child("name").text() == claim,
-        request => {
-            claim.strip_prefix(one.child("name").text()).and_then(|rest| rest.strip_prefix('/')) == Some(request)
-        }
-    };
-    let is_known = resources.child("claims").items().any(is_claim)
-        || is_newest && matches_extended(container, (given, request), extended);
+    let is_known =
+        container.claims.contains(claim) || is_newest && matches_extended(container, (given, request), extended);
     if !is_known {
         let detail = if is_newest {
             "must match one of the container's resource claims as 'claim:<claimName>/<requestName>' when container.resources.claims[*].request is set or 'claim:<claimName>' when it is empty"
@@ -107,23 +143,12 @@ fn resource_name(
 
 /// `matchesExtendedResourceClaimStatus`
 fn matches_extended(
-    container: &FieldValue<'_, '_>,
+    container: &OfContainer<'_, '_>,
     (claim, request): (&str, &str),
     extended: &FieldValue<'_, '_>,
 ) -> bool {
-    if claim.is_empty() || request.is_empty() || extended.child("resourceClaimName").text() != claim {
-        return false;
-    }
-    let resources = container.child("resources");
-    let requests = resources.child("requests");
-    let name = container.child("name").text();
-    extended.child("requestMappings").items().any(|mapping| {
-        let resource = mapping.child("resourceName").text();
-        let amount = FieldValue::new(requests.value.get(resource), requests.path);
-        mapping.child("containerName").text() == name
-            && mapping.child("requestName").text() == request
-            && amount.quantity().is_some_and(|amount| amount.sign() != 0)
-    })
+    let is_of_claim = !claim.is_empty() && extended.child("resourceClaimName").text() == claim;
+    is_of_claim && !request.is_empty() && container.mapped.contains(request)
 }
 
 /// The health of the devices of a resource
