@@ -160,6 +160,21 @@ fn a_missing_name_comes_before_unknown_fields_and_wrong_types() {
 }
 
 #[test]
+fn names_and_namespaces_of_built_in_kinds_are_parts_of_paths() {
+    let input = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: a/b, bogus: 1}\n---\napiVersion: v1\nkind: ConfigMap\n\
+                 metadata: {name: a/b}\n";
+    let folder = folder("paths", &[("all.yaml", input)]);
+    let namespace = "invalid namespace \"a/b\": [may not contain '/']";
+    let name = "invalid resource name \"a/b\": [may not contain '/']";
+    for flag in ["", "--server-side", "--replace", "--create"] {
+        let (_, report, _) = report(&folder, &format!("validate -f all.yaml --offline {flag}"));
+        let message = |at: usize| report["items"][at]["errors"][0]["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(message(0), namespace, "{flag}");
+        assert_eq!(message(1) == name, flag != "--create", "{flag}: {}", message(1));
+    }
+}
+
+#[test]
 fn objects_are_judged_by_a_crd_that_is_too_large_for_apply() {
     let description = "x".repeat(300 << 10);
     let large = CRD.replace(r#""a":{"#, &format!(r#""a":{{"description":"{description}","#));

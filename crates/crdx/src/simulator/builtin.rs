@@ -211,9 +211,11 @@ pub fn decode(
     if let (Found::Object(old, _), Some(new)) = (&found, &after) {
         sending.admit_update(&mut item, (old, new), earlier);
     }
-    // kubectl sends a request without a name only to create an object, whatever the server would reject in it.
-    if matches!(item.verdict, Verdict::Decodes | Verdict::Rejected) && item.identity.name.is_empty() {
-        kubectl_errors::require_name(&mut item, rules.verb, &locator);
+    // kubectl sends no request that has no path, whatever the server would reject in the object.
+    if matches!(item.verdict, Verdict::Decodes | Verdict::Rejected) {
+        kubectl_errors::require_request_path(&mut item, rules.verb, &locator);
+    }
+    if item.identity.name.is_empty() {
         // Objects that are not stored need no name.
         if item.verdict == Verdict::Decodes && !covered && resource.is_none_or(|resource| resource.readable) {
             kubectl_errors::require_name_of_create(&mut item, &locator);

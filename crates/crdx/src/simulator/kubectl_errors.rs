@@ -27,10 +27,15 @@ pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dy
         return refuse(item, refusal, locator);
     }
     if is_rejected {
-        require_name(item, verb, locator);
-        require_path(item, verb, locator);
+        require_request_path(item, verb, locator);
         explain_annotations(item, verb);
     }
+}
+
+/// Rejects an object without the name, or with a name or namespace, that the path of kubectl's request cannot have.
+pub(crate) fn require_request_path(item: &mut ObjectReport, verb: Verb, locator: &dyn FieldLocator) {
+    require_name(item, verb, locator);
+    require_path(item, verb, locator);
 }
 
 /// Rejects an object whose name or namespace can be no part of a path, for which the client sends no request

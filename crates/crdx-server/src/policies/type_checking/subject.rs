@@ -6,7 +6,7 @@ use crate::policies::model::Policy;
 use crate::policies::request::Kind;
 use crate::rules::decl::Declarations as Types;
 use crdx_cel::{
-    decl::DeclType,
+    decl::{DeclType, Shape},
     env::{Env, Objects},
     types::Type,
 };
@@ -31,9 +31,12 @@ pub struct Subject {
     pub object: Option<Arc<DeclType>>,
     /// The type of `params`; `None` means any type.
     pub params: Option<Arc<DeclType>>,
-    /// All object types that occur in them.
-    objects: Objects,
-    has_params: bool,
+    /// The declared types of objects: those that occur in them, and that of `variables`.
+    objects: Arc<Objects>,
+    /// The environment of expressions, and that of mutations, without [`Self::objects`].
+    plain: Env,
+    patching: Env,
+    /// Environments without variables.
     environments: Environments,
 }
 
@@ -61,14 +64,24 @@ impl Subject {
         };
         let object = declare(known, 0);
         let params = params.and_then(|known| declare(known, 1));
-        Self {
-            kind: known.kind.clone(),
-            object,
-            params,
-            objects: types.objects,
-            has_params,
-            environments: Environments::new(release),
-        }
+        let environments = Environments::new(release);
+        let env = |patch_types| {
+            let mut env = environments.env(Declarations { params: has_params, authorizer: true, patch_types });
+            for variable in &mut env.variables {
+                let type_ = match &*variable.name {
+                    "object" | "oldObject" => &object,
+                    "params" => &params,
+                    _ => continue,
+                };
+                variable.type_ = type_.as_ref().map_or(Type::Dyn, |type_| type_.cel_type.clone());
+            }
+            let objects = std::mem::take(&mut env.objects);
+            (env, objects)
+        };
+        let ((plain, declared), (patching, _)) = (env(false), env(true));
+        let mut objects = Arc::unwrap_or_clone(declared);
+        objects.extend(types.objects);
+        Self { kind: known.kind.clone(), object, params, objects: Arc::new(objects), plain, patching, environments }
     }
 
     /// Declares the policy's variables; one that does not compile may have any type.
@@ -76,7 +89,26 @@ impl Subject {
         for variable in &policy.variables {
             let checked = self.server_env().compile(&variable.expression);
             let type_ = checked.ok().map(|checked| checked.result_type().clone());
-            self.environments.add_variable(&variable.name, type_.as_ref());
+            self.add_variable(&variable.name, type_.as_ref());
+        }
+    }
+
+    /// Declares a variable in place, so that the time for many variables is linear.
+    fn add_variable(&mut self, name: &str, type_: Option<&Type>) {
+        let mut alone = self.environments.clone();
+        alone.add_variable(name, type_);
+        let env = alone.env(Declarations { params: false, authorizer: false, patch_types: false });
+        let variables = env.variables.iter().find(|variable| &*variable.name == "variables");
+        let Some(Type::Object(of)) = variables.map(|variable| &variable.type_) else { return };
+        let fields = |declared: &Arc<DeclType>| match &declared.shape {
+            Shape::Object(fields) => fields.get(name).cloned(),
+            _ => None,
+        };
+        if let Some(field) = env.objects.get(of).and_then(fields)
+            && let Some(declared) = Arc::make_mut(&mut self.objects).get_mut(of)
+            && let Shape::Object(fields) = &mut Arc::make_mut(declared).shape
+        {
+            fields.insert(name.to_owned(), field);
         }
     }
 
@@ -89,19 +121,8 @@ impl Subject {
 
     /// Returns the environment of an expression, or of mutations with `patch_types`.
     pub fn env(&self, patch_types: bool) -> Env {
-        let declarations = Declarations { params: self.has_params, authorizer: true, patch_types };
-        let mut env = self.environments.env(declarations);
-        for variable in &mut env.variables {
-            let type_ = match &*variable.name {
-                "object" | "oldObject" => &self.object,
-                "params" => &self.params,
-                _ => continue,
-            };
-            variable.type_ = type_.as_ref().map_or(Type::Dyn, |type_| type_.cel_type.clone());
-        }
-        let mut objects = Objects::clone(&env.objects);
-        objects.extend(self.objects.iter().map(|(name, type_)| (Arc::clone(name), Arc::clone(type_))));
-        env.objects = Arc::new(objects);
+        let mut env = if patch_types { self.patching.clone() } else { self.plain.clone() };
+        env.objects = Arc::clone(&self.objects);
         env
     }
 }

@@ -60,6 +60,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub old_object: Option<&'a Value>,
     /// The objects on which admission depends and that the sender of the request knows.
     pub known_objects: Option<&'a KnownObjects>,
+    /// True if a mutating policy has changed the object.
+    pub is_patched: bool,
     /// The options of the request.
     pub options: OperationOptions<'a>,
     /// True for a dry run, which stores nothing.

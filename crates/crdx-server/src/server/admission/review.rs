@@ -158,6 +158,7 @@ impl Review<'_> {
             name,
             old_object: old,
             known_objects: ctx.request.known_objects.as_deref(),
+            is_patched: ctx.trace.policies.as_ref().is_some_and(|findings| !findings.changes.is_empty()),
             options: self.options,
             dry_run: !ctx.request.hides_dry_run
                 && match self.options {

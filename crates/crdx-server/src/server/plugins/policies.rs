@@ -184,11 +184,12 @@ impl Plugin for ValidatingAdmissionPolicy {
             return Ok(());
         }
         let mut request = request_of(attributes, object, &self.0.inputs);
-        if let Some(object) = object.filter(|_| request.gaps.is_some()) {
-            request.alternatives = alternatives(attributes, object, &self.0.inputs);
-        }
         let view = self.0.view(cluster, attributes);
         let findings = report.policies.get_or_insert_default();
+        // The plugins that complete an object run before mutating policies, whose changes depend on theirs.
+        if let Some(object) = object.filter(|_| request.gaps.is_some() && !attributes.is_patched) {
+            request.alternatives = alternatives(attributes, object, &self.0.inputs);
+        }
         let result = validating::validate(&hooks, &request, object, &view, findings);
         report.warnings.extend(findings.warnings.iter().map(warning_text));
         result.map_err(|refused| refusal(attributes, refused))

@@ -248,6 +248,7 @@ fn options_are_those_of_the_request() {
         name: "",
         old_object: None,
         known_objects: None,
+        is_patched: false,
         options: OperationOptions::Delete(&options),
         dry_run: true,
         user: &user,
