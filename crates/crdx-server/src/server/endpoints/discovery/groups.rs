@@ -162,10 +162,12 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         singular: names.singular.clone(),
         namespaced: serving.namespaced,
         kind,
-        verbs: match serving.built_in.deletes_collections() {
-            false => NAMESPACE_VERBS,
-            true if crd.is_true("Terminating") => TERMINATING_VERBS,
-            true => VERBS,
+        verbs: if !serving.built_in.deletes_collections() {
+            NAMESPACE_VERBS
+        } else if crd.is_true("Terminating") {
+            TERMINATING_VERBS
+        } else {
+            VERBS
         },
         short_names: names.short_names.clone(),
         categories: names.categories.clone(),
