@@ -67,8 +67,11 @@ fn shown(severity: report::Severity) -> Option<Severity> {
 fn of_item(item: &ObjectReport, text: &Text) -> Vec<Finding> {
     // Without a kind, the text itself cannot be read.
     let is_unreadable = item.identity.kind.is_empty();
+    let in_own_lines = |message: &str| {
+        if is_unreadable { in_file(message, item.location.line, text) } else { message.to_owned() }
+    };
     let unknown = (item.verdict == Verdict::CannotTell).then(|| {
-        let reason = if is_unreadable { in_file(&item.reason, item.location.line, text) } else { item.reason.clone() };
+        let reason = in_own_lines(&item.reason);
         Finding {
             range: range(&item.location, text),
             severity: if is_unreadable { Severity::Error } else { Severity::Unknown },
@@ -80,7 +83,7 @@ fn of_item(item: &ObjectReport, text: &Text) -> Vec<Finding> {
     let problem = |severity: Severity| {
         move |problem: &Diagnostic| {
             let range = range(problem.location.as_ref().unwrap_or(&item.location), text);
-            let message = on(problem.releases.as_ref(), problem.message.clone());
+            let message = on(problem.releases.as_ref(), in_own_lines(&problem.message));
             Finding {
                 severity,
                 kind: problem.kind.clone(),

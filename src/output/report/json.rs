@@ -143,7 +143,9 @@ fn members(item: &ObjectReport) -> Map {
         put("sent", false.into());
     }
     if let Some(response) = &item.answer {
-        put("action", item.action.as_str().into());
+        if !item.is_unsent {
+            put("action", item.action.as_str().into());
+        }
         put("answer", answer(response));
     }
     if !item.releases.is_empty() {

@@ -33,7 +33,7 @@ pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport>
     let (verdict, is_unsent) = (worst.verdict, worst.is_unsent);
     let (reason, help, answer) = (worst.reason.clone(), worst.help.clone(), worst.answer.clone());
     let best = answers.into_iter().max_by_key(|(_, item)| std::cmp::Reverse(severity(item.verdict)))?.1;
-    Some(ObjectReport { verdict, is_unsent, releases, reason, help, answer, errors, hidden, warnings, pruned, ..best })
+    Some(ObjectReport { verdict, releases, reason, help, answer, is_unsent, errors, hidden, warnings, pruned, ..best })
 }
 
 /// Returns the rank of a verdict, in the order of exit codes.

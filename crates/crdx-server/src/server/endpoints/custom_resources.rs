@@ -165,9 +165,10 @@ fn respond(
         }
         verb if !verbs.contains(&verb) => {
             // The router of kube-apiserver answers for the resources that it serves itself.
-            let refusal = match groups::is_built_in(&ctx.target.group) {
-                true => Refusal::method_not_allowed(),
-                false => Refusal::method_not_supported(named(&ctx), verb),
+            let refusal = if groups::is_built_in(&ctx.target.group) {
+                Refusal::method_not_allowed()
+            } else {
+                Refusal::method_not_supported(named(&ctx), verb)
             };
             return Reply::Whole(ctx.refuse(refusal));
         }

@@ -39,13 +39,18 @@ impl LimitRanger {
             return Vec::new();
         }
         let cluster = Cluster::new(&self.resources, calls);
-        let ranges = cluster.resource("", "v1", "limitranges");
-        let mut ranges = ranges.and_then(|ranges| cluster.list(&ranges, namespace).ok()).unwrap_or_default();
+        let Some(resource) = cluster.resource("", "v1", "limitranges") else { return Vec::new() };
+        let mut ranges = cluster.list(&resource, namespace).unwrap_or_default();
         let known = attributes.known_objects.map(|known| known.limit_ranges.as_slice()).unwrap_or_default();
         if !known.is_empty() {
             let name = |range: &Value| metadata::text(range, "name").to_owned();
             ranges.retain(|stored| !known.iter().any(|known| name(known) == name(stored)));
-            ranges.extend(known.iter().cloned());
+            ranges.extend(known.iter().map(|known| {
+                let mut range = Value::clone(known);
+                // A file may leave out the defaults. Those of a type always have room.
+                let _ = resource.default(&mut range);
+                Arc::new(range)
+            }));
             sort_by_key(&mut ranges, |range| name(range));
         }
         ranges
