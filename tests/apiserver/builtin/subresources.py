@@ -23,8 +23,8 @@ QUANTITIES = ["1", "2", "500m", "100m", "0", "1Gi", "64Mi", "1.5", "2Ki", "-1", 
 MASKED = [
     (r'"(expirationTimestamp|startedAt|lastTransitionTime|lastProbeTime)": "20[^"]*"', r'"\1": "TIME"'),
     (r'("disruptedPods": {\s*"[^"]*": )"20[^"]*"', r'\1"TIME"'),
-    (r"(in precondition: [^,]*, [A-Za-z]* in object meta: )[0-9]+", r"\1X"),
-    (r"(in record \()[0-9]+", r"\1X"),
+    (r"(in precondition: [^,]*, [A-Za-z]* in object meta: )[0-9a-f-]+", r"\1X"),
+    (r"(in record \()[0-9a-f-]+", r"\1X"),
 ]
 
 
@@ -354,6 +354,7 @@ def main():
             method, path, kind, body, name = requests.next()
             answers = [send(server, method, path, kind, body) for server in servers]
             counts[path.split("?")[0].split("/")[-1], "accepted" if answers[0][0] < 300 else "rejected"] += 1
+            counts["all", "with warnings"] += bool(answers[0][2])
             how, lines = random_requests.difference(path, *(answer[:3] for answer in answers))
             if not how and answers[0][3] != answers[1][3]:
                 how, lines = "retry", [f"- {answers[0][3]}", f"+ {answers[1][3]}"]

@@ -46,6 +46,16 @@ pub(in crate::server) struct DeleteOptions {
     pub resource_version: Option<String>,
 }
 
+/// The options in an Eviction.
+#[derive(Clone, Debug, Default)]
+pub(in crate::server) struct EvictionOptions {
+    pub options: DeleteOptions,
+    /// The errors of the options.
+    pub errors: ErrorList,
+    /// `dryRun`
+    pub dry_run: Vec<String>,
+}
+
 #[derive(Default)]
 struct Raw {
     dry_run: Vec<String>,
@@ -70,12 +80,15 @@ impl DeleteOptions {
         raw.validate(release)
     }
 
-    /// The options in an Eviction.
+    /// The options in an Eviction, which are validated only when the Pod is deleted.
     ///
     /// # Errors
-    /// Returns 422 for options that are not valid.
-    pub fn of_value(value: &Value, release: Release) -> Result<Self, Refusal> {
-        of_value(value, release)?.validate(release)
+    /// Returns 400 for values of wrong types.
+    pub fn of_eviction(value: &Value, release: Release) -> Result<EvictionOptions, Refusal> {
+        let raw = of_value(value, release)?;
+        let dry_run = raw.dry_run.clone();
+        let (options, errors) = raw.checked(release);
+        Ok(EvictionOptions { options: Self { dry_run: !dry_run.is_empty(), ..options }, errors, dry_run })
     }
 
     /// Checks the preconditions on UID and resourceVersion. The error message begins with `kind`.
@@ -101,6 +114,11 @@ impl DeleteOptions {
         }
         Ok(())
     }
+}
+
+/// The refusal of options that are not valid.
+pub(in crate::server) fn invalid(errors: ErrorList) -> Refusal {
+    Refusal::invalid_options("DeleteOptions", errors)
 }
 
 /// The refusal of a deletecollection with `ignoreStoreReadErrorWithClusterBreakingPotential`.
@@ -217,8 +235,13 @@ impl<'v> Reader<'v> {
 }
 
 impl Raw {
-    /// `ValidateDeleteOptions`
     fn validate(self, release: Release) -> Result<DeleteOptions, Refusal> {
+        let (options, errors) = self.checked(release);
+        if errors.is_empty() { Ok(options) } else { Err(invalid(errors)) }
+    }
+
+    /// `ValidateDeleteOptions`
+    fn checked(self, release: Release) -> (DeleteOptions, ErrorList) {
         let mut errors = ErrorList::new();
         let path = FieldPath::new("propagationPolicy");
         if let Some(policy) = &self.propagation
@@ -255,10 +278,7 @@ impl Raw {
                 errors.push(FieldError::invalid(&path, true, text));
             }
         }
-        if !errors.is_empty() {
-            return Err(Refusal::invalid_options("DeleteOptions", errors));
-        }
-        Ok(DeleteOptions {
+        let options = DeleteOptions {
             dry_run,
             grace_period_seconds: self.grace_period_seconds,
             orphan_dependents: self.orphan_dependents,
@@ -266,6 +286,7 @@ impl Raw {
             ignore_read_errors,
             uid: self.uid,
             resource_version: self.resource_version,
-        })
+        };
+        (options, errors)
     }
 }

@@ -4,7 +4,7 @@
 use super::{Request, budgets, condition, members, set_condition, text};
 use crate::server::endpoints::backend::Backend;
 use crate::server::http::context::Context;
-use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::delete_options::{self, DeleteOptions, EvictionOptions};
 use crate::server::http::paused::OnConflict;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
@@ -12,7 +12,7 @@ use crate::server::registry::Registry;
 use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
 use crdx_value::Value;
-use crdx_value::field::{FieldError, FieldPath};
+use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::release::V1_32;
 
 /// The name of pods in the messages of failed preconditions.
@@ -36,18 +36,26 @@ pub(super) fn create(
         let error = FieldError::invalid(&options.child(ignores[1]), true, detail);
         return Err(Refusal::invalid(GroupResource { group: "policy", resource: "Eviction" }, name, vec![error]));
     }
-    let options = options(eviction, request.options.dry_run, ctx)?;
+    let EvictionOptions { options, errors, .. } = options(eviction, ctx)?;
     request.admit(ctx)?;
     let names_revision = options.resource_version.is_some();
+    // The server repeats a conflict for ten seconds. It is the same conflict until another write changes the pod.
+    let mut conflict: Option<(String, Refusal)> = None;
     let pod = loop {
         let pod = pods.find(ctx, name)?;
+        let revision = metadata::text(&*pod, "resourceVersion").to_owned();
+        if let Some((_, refusal)) = conflict.take().filter(|(at, _)| *at == revision) {
+            return Err(refusal);
+        }
         if !ignores_budgets(&pod) {
             break pod;
         }
         let enforced = !is_terminal(&pod) && !names_revision;
         let attempt = if enforced { at_revision(&options, &pod) } else { options.clone() };
-        match delete(ctx, pods, name, attempt) {
-            Err(refusal) if refusal.reason == Reason::Conflict && !names_revision => {}
+        match delete(ctx, pods, name, (attempt, &errors)) {
+            Err(refusal) if refusal.reason == Reason::Conflict && !names_revision => {
+                conflict = Some((revision, refusal));
+            }
             done => {
                 if let Some(paused) = ctx.paused.as_mut().filter(|_| !names_revision) {
                     paused.on_conflict = OnConflict::Retry;
@@ -57,9 +65,9 @@ pub(super) fn create(
         }
     };
     let budget = budgets::of_pod(backend, ctx, &pod)?;
-    let Some(budget) = budget else { return delete(ctx, pods, name, options) };
+    let Some(budget) = budget else { return delete(ctx, pods, name, (options, &errors)) };
     if !is_ready(&pod) && budget.allows_unhealthy() {
-        let deleted = delete(ctx, pods, name, at_revision(&options, &pod));
+        let deleted = delete(ctx, pods, name, (at_revision(&options, &pod), &errors));
         if let Some(paused) = ctx.paused.as_mut().filter(|_| !names_revision) {
             paused.on_conflict = OnConflict::Refuse(Box::new(budget.busy()));
         }
@@ -69,7 +77,7 @@ pub(super) fn create(
         });
     }
     budget.take(ctx, name, options.dry_run)?;
-    delete(ctx, pods, name, options)
+    delete(ctx, pods, name, (options, &errors))
 }
 
 /// Continues an eviction whose deletion paused. Returns false if it has to be handled again, because another write
@@ -91,13 +99,20 @@ pub(super) fn resume(
 }
 
 /// The options of the deletion (`propagateDryRun`).
-fn options(eviction: &Value, dry_run: bool, ctx: &Context<'_>) -> Result<DeleteOptions, Refusal> {
+fn options(eviction: &Value, ctx: &Context<'_>) -> Result<EvictionOptions, Refusal> {
     let given = eviction.get("deleteOptions").filter(|options| !options.is_null());
     let mut options = match given {
-        Some(given) => DeleteOptions::of_value(given, ctx.release())?,
-        None => DeleteOptions::default(),
+        Some(given) => DeleteOptions::of_eviction(given, ctx.release())?,
+        None => EvictionOptions::default(),
     };
-    options.dry_run |= dry_run;
+    let requested: Vec<String> = ctx.query.all("dryRun").map(str::to_owned).collect();
+    if !requested.is_empty() && !options.dry_run.is_empty() && requested != options.dry_run {
+        let (requested, given) = (requested.join(" "), options.dry_run.join(" "));
+        return Err(Refusal::unclassified(format!(
+            "Non-matching dry-run options in request and content: [{requested}] and [{given}]"
+        )));
+    }
+    options.options.dry_run |= !requested.is_empty();
     Ok(options)
 }
 
@@ -121,12 +136,12 @@ fn is_ready(pod: &Value) -> bool {
     condition(pod, "Ready").is_some_and(|ready| ready.str_at(&["status"]) == Some("True"))
 }
 
-/// `addConditionAndDeletePod`
+/// `addConditionAndDeletePod`. The options are validated after the condition is added.
 fn delete(
     ctx: &mut Context<'_>,
     pods: &Registry<'_, TypedResource>,
     name: &str,
-    mut options: DeleteOptions,
+    (mut options, errors): (DeleteOptions, &ErrorList),
 ) -> Result<(), Refusal> {
     let now = ctx.now();
     if !options.dry_run {
@@ -145,6 +160,9 @@ fn delete(
         if let Some(revision) = &mut options.resource_version {
             metadata::text(&*pod, "resourceVersion").clone_into(revision);
         }
+    }
+    if !errors.is_empty() {
+        return Err(delete_options::invalid(errors.clone()));
     }
     pods.remove_unreviewed(ctx, name, &options)
 }

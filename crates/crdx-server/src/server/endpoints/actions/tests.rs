@@ -128,6 +128,29 @@ fn an_eviction_deletes_a_pod() {
 }
 
 #[test]
+fn an_eviction_of_another_pod_with_the_name_is_a_conflict() {
+    let server = server();
+    let other = evict(&server, r#","deleteOptions":{"preconditions":{"uid":"x"}}"#);
+    let start = "Operation cannot be fulfilled on Pod \"p\": the UID in the precondition (x) does not match";
+    assert!(other.code == 409 && other.body.message().starts_with(start), "{}", other.body.message());
+    assert!(exists(&server));
+}
+
+#[test]
+fn the_options_of_an_eviction_are_validated_after_the_pod_has_its_condition() {
+    let server = server();
+    let refused = evict(&server, r#","deleteOptions":{"propagationPolicy":"Other"}"#);
+    assert_eq!(refused.code, 422, "{}", refused.body.message());
+    let pod = get(&server, &format!("{PODS}/p"));
+    let conditions = pod.at(&["status", "conditions"]).and_then(Value::as_array).unwrap();
+    assert_eq!(conditions.first().unwrap().str_at(&["type"]), Some("DisruptionTarget"));
+    let options = r#"{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["x"]}}"#;
+    let other = post(&server, &format!("{PODS}/p/eviction?dryRun=All"), options);
+    let text = "Non-matching dry-run options in request and content: [All] and [x]";
+    assert_eq!((other.code, other.body.message()), (500, text));
+}
+
+#[test]
 fn evictions_have_two_versions() {
     let server = server();
     let path = format!("{PODS}/p/eviction");
