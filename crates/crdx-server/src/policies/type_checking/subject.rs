@@ -11,7 +11,7 @@ use crdx_cel::{
     types::Type,
 };
 use crdx_value::release::Release;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A type with the declarations of its objects.
 #[derive(Clone, Debug)]
@@ -26,6 +26,15 @@ pub struct Subject {
     objects: Objects,
     has_params: bool,
     environments: Environments,
+    /// The environments with all variables.
+    with_patch_types: OnceLock<Env>,
+    without_patch_types: OnceLock<Env>,
+}
+
+/// `authorizer.requestResource` is not declared while types are checked.
+fn without_request_resource(mut env: Env) -> Env {
+    env.variables.retain(|variable| &*variable.name != "authorizer.requestResource");
+    env
 }
 
 /// Returns the type of the policy's params, if it is known.
@@ -51,13 +60,16 @@ impl Subject {
             objects: types.objects,
             has_params,
             environments: Environments::new(release),
+            with_patch_types: OnceLock::new(),
+            without_patch_types: OnceLock::new(),
         }
     }
 
     /// Declares the policy's variables; one that does not compile may have any type.
     pub(crate) fn add_variables(&mut self, policy: &Policy) {
         for variable in &policy.variables {
-            let checked = self.server_env().compile(&variable.expression);
+            let env = self.environments.env_for(self.declarations(false), &variable.expression);
+            let checked = without_request_resource(self.typed(env)).compile(&variable.expression);
             let type_ = checked.ok().map(|checked| checked.result_type().clone());
             self.environments.add_variable(&variable.name, type_.as_ref());
         }
@@ -65,15 +77,22 @@ impl Subject {
 
     /// Returns the environment in which the server checks every expression: without `authorizer.requestResource`.
     pub fn server_env(&self) -> Env {
-        let mut env = self.env(false);
-        env.variables.retain(|variable| &*variable.name != "authorizer.requestResource");
-        env
+        without_request_resource(self.env(false))
+    }
+
+    fn declarations(&self, patch_types: bool) -> Declarations {
+        Declarations { params: self.has_params, authorizer: true, patch_types }
     }
 
     /// Returns the environment of an expression, or of mutations with `patch_types`.
     pub fn env(&self, patch_types: bool) -> Env {
-        let declarations = Declarations { params: self.has_params, authorizer: true, patch_types };
-        let mut env = self.environments.env(declarations);
+        // Policies have many expressions, and the environments have all variables.
+        let env = if patch_types { &self.with_patch_types } else { &self.without_patch_types };
+        env.get_or_init(|| self.typed(self.environments.env(self.declarations(patch_types)))).clone()
+    }
+
+    /// Sets the types of an environment.
+    fn typed(&self, mut env: Env) -> Env {
         for variable in &mut env.variables {
             let type_ = match &*variable.name {
                 "object" | "oldObject" => &self.object,
