@@ -42,6 +42,7 @@ mod skeleton;
 mod suggestion;
 mod symbols;
 mod text;
+mod transport;
 mod uri;
 mod workspace;
 

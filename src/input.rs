@@ -106,6 +106,9 @@ impl From<bool> for Options {
 
 type Reader = Box<dyn Read + Send>;
 
+/// The largest document of an archive or a download in bytes; the server accepts CRDs of at most 3 MiB.
+const MAX_PACKED_DOCUMENT: usize = 8 << 20;
+
 /// Iterates over the entries of several sources.
 pub struct Input {
     options: Options,
@@ -151,7 +154,7 @@ impl Input {
     /// Documents of one reader.
     pub fn from_reader(name: &str, reader: Reader, options: Options) -> Self {
         let mut input = Self::new(Vec::new(), options);
-        input.current = Some(input.current(name.into(), reader, true));
+        input.current = Some(input.current(name.into(), Chunks::new(reader), true));
         input
     }
 
@@ -165,10 +168,10 @@ impl Input {
         Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
     }
 
-    fn current(&self, name: Arc<str>, reader: Reader, named: bool) -> Current {
+    fn current(&self, name: Arc<str>, chunks: Chunks<Reader>, named: bool) -> Current {
         Current {
             name,
-            chunks: Chunks::new(reader),
+            chunks,
             lenient: !named || self.options.skip_non_objects,
             is_stream: named,
             origin: None,
@@ -187,7 +190,11 @@ impl Input {
                     None => reader,
                 };
                 let origin = source.origin().map(|path| path.display().to_string().into());
-                self.current = Some(Current { origin, ..self.current(source.name(), reader, named) });
+                let chunks = match source {
+                    Source::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
+                    _ => Chunks::new(reader),
+                };
+                self.current = Some(Current { origin, ..self.current(source.name(), chunks, named) });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
@@ -198,7 +205,7 @@ impl Input {
         let Some(renderer) = &self.options.render else { return };
         match renderer.render(target) {
             Ok(reader) => {
-                let current = self.current(target.name(), Box::new(Counted(reader)), true);
+                let current = self.current(target.name(), Chunks::new(Box::new(Counted(reader))), true);
                 self.current = Some(Current { lenient: false, is_rendered: Some(named), ..current });
             }
             Err(error) => {

@@ -3,6 +3,7 @@
 use super::background::Background;
 use super::protocol;
 use super::session::{End, Session};
+use super::transport::{self, MessageError};
 use crate::editor::Settings;
 use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ProtocolError};
@@ -18,6 +19,9 @@ pub enum Error {
     /// `exit` without `shutdown`.
     #[error("the client sent exit without shutdown")]
     Exit,
+    /// A message that cannot be read.
+    #[error("{0}")]
+    Message(MessageError),
     /// A thread could not be started.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),
@@ -52,6 +56,8 @@ pub fn serve(connection: &Connection, flags: Settings, now: fn() -> Timestamp) -
 /// As [`serve`].
 pub fn serve_stdio(flags: Settings, now: fn() -> Timestamp) -> Result<(), Error> {
     // The threads that read and write end with the process: the reader may be waiting for a client that has exited.
-    let (connection, _threads) = Connection::stdio();
-    serve(&connection, flags, now)
+    let (connection, threads) = transport::stdio().map_err(Error::Thread)?;
+    let served = serve(&connection, flags, now);
+    let finished = threads.finish(connection);
+    served.and(finished.map_err(Error::Message))
 }

@@ -2,12 +2,24 @@
 
 use crdx_value::sort::{sort_by, sort_by_key};
 use flate2::read::MultiGzDecoder;
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Component, Path};
 use tar::EntryType;
 
 /// The largest content of an archive, in bytes.
 pub const LIMIT: u64 = 100 << 20;
+
+/// The content that an archive of any size may have, in bytes.
+const SMALL: u64 = 4 << 20;
+/// How often larger content may be as long as the archive: texts that people write become ten to twenty times shorter.
+const RATIO: u64 = 32;
+
+/// The largest size of all files that may have CRDs, in bytes.
+const DEFINITIONS: u64 = 32 << 20;
+
+/// The longest path in bytes, as on Linux.
+const LONGEST_PATH: usize = 4096;
 
 /// The deepest nesting of packed charts in charts.
 const MAX_DEPTH: usize = 4;
@@ -16,7 +28,7 @@ const MAX_DEPTH: usize = 4;
 const GZIP: &[u8] = b"\x1f\x8b";
 
 /// The word that every CRD has.
-const DEFINITION: &[u8] = b"CustomResourceDefinition";
+const DEFINITION: &str = "CustomResourceDefinition";
 
 /// A file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +44,15 @@ pub enum ArchiveError {
     /// It is damaged, or no archive.
     #[error("it is not a valid .tar.gz archive: {0}")]
     Invalid(#[from] io::Error),
-    /// It unpacks to more than [`LIMIT`] bytes.
-    #[error("it unpacks to more than {} MB", LIMIT >> 20)]
-    TooLarge,
+    /// It unpacks to more bytes than [`LIMIT`], or than [`RATIO`] allows.
+    #[error("it unpacks to more than {} MB", .0 >> 20)]
+    TooLarge(u64),
+    /// Its files have more than [`DEFINITIONS`] bytes.
+    #[error("its .yaml, .yml and .json files, and the charts in it, have more than {} MB", DEFINITIONS >> 20)]
+    TooMuchText,
+    /// A path is longer than [`LONGEST_PATH`].
+    #[error("it has a path of {0} bytes, longer than {LONGEST_PATH}")]
+    LongPath(usize),
     /// A path leads out of the archive.
     #[error("it has the path {0:?}, which leads out of it")]
     Outside(String),
@@ -54,9 +72,12 @@ impl ArchiveError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "check the file; a single file of YAML needs no archive",
-            Self::TooLarge | Self::Outside(_) | Self::Special(_) | Self::TooDeep => {
-                "unpack it yourself, if you trust it, and name the directory with the CRDs"
-            }
+            Self::TooLarge(_)
+            | Self::TooMuchText
+            | Self::LongPath(_)
+            | Self::Outside(_)
+            | Self::Special(_)
+            | Self::TooDeep => "unpack it yourself, if you trust it, and name the directory with the CRDs",
             Self::ChartWithoutDefinitions => {
                 "its CRDs may be templates: save the output of `helm template`, and name that file"
             }
@@ -80,9 +101,10 @@ pub fn is_archive(content: &[u8]) -> bool {
 /// # Errors
 /// The archive is invalid, too large, or has links or paths that lead out of it.
 pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
-    let mut left = LIMIT;
+    let unpacked = (archive.len() as u64).saturating_mul(RATIO).clamp(SMALL, LIMIT);
+    let mut left = Left { unpacked, limit: unpacked, text: DEFINITIONS };
     let members = members(archive, &mut left, 0)?;
-    let charts = charts(&members);
+    let charts = Charts::of(&members);
     if charts.is_empty() {
         let mut found = members;
         found.retain(is_definition);
@@ -97,26 +119,33 @@ pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
     Ok(found)
 }
 
+/// The bytes that may still be unpacked and kept.
+struct Left {
+    unpacked: u64,
+    /// The bytes that could be unpacked in the beginning.
+    limit: u64,
+    text: u64,
+}
+
 /// Adds the CRDs of charts, and of the packed charts in them.
 fn of_charts(
     members: Vec<Member>,
-    charts: &[String],
-    left: &mut u64,
+    charts: &Charts,
+    left: &mut Left,
     depth: usize,
     found: &mut Vec<Member>,
 ) -> Result<(), ArchiveError> {
     for member in members {
-        let in_chart = |folder: &str| charts.iter().any(|chart| member.name.starts_with(&format!("{chart}/{folder}/")));
-        if in_chart("crds") && is_definition(&member) {
+        if charts.have("/crds/", &member.name) && is_definition(&member) {
             found.push(member);
-        } else if in_chart("charts") && has_ending(&member.name) {
+        } else if has_ending(&member.name) && charts.have("/charts/", &member.name) {
             if depth >= MAX_DEPTH {
                 return Err(ArchiveError::TooDeep);
             }
             let inner = self::members(&member.content, left, depth + 1)?;
             let named = |inner: Member| Member { name: format!("{}/{}", member.name, inner.name), ..inner };
             let inner: Vec<Member> = inner.into_iter().map(named).collect();
-            let charts = self::charts(&inner);
+            let charts = Charts::of(&inner);
             of_charts(inner, &charts, left, depth + 1, found)?;
         }
     }
@@ -125,45 +154,65 @@ fn of_charts(
 
 /// The directories with a `Chart.yaml`: the chart itself, which is the only directory at the top, and those in its `charts`.
 /// Others, such as the charts in the source code of a project, are ordinary directories.
-fn charts(members: &[Member]) -> Vec<String> {
-    let files = members.iter().filter_map(|member| member.name.strip_suffix("/Chart.yaml"));
-    let mut folders: Vec<&str> = files.collect();
-    sort_by_key(&mut folders, |folder| folder.len());
-    let Some(&top) = folders.first() else { return Vec::new() };
-    let holds_all = members.iter().all(|member| member.name.starts_with(&format!("{top}/")));
-    let has_archive_only = |above: &str| above.is_empty() || has_ending(above);
-    if !holds_all || !has_archive_only(top.rsplit_once('/').map_or("", |(above, _)| above)) {
-        return Vec::new();
-    }
-    let mut charts = vec![top.to_owned()];
-    for folder in folders.into_iter().skip(1) {
-        let above = folder.rsplit_once('/').and_then(|(above, _)| above.strip_suffix("/charts"));
-        if above.is_some_and(|above| charts.iter().any(|chart| chart == above)) {
-            charts.push(folder.to_owned());
+#[derive(Default)]
+struct Charts(HashSet<String>);
+
+impl Charts {
+    fn of(members: &[Member]) -> Self {
+        let files = members.iter().filter_map(|member| member.name.strip_suffix("/Chart.yaml"));
+        let mut folders: Vec<&str> = files.collect();
+        sort_by_key(&mut folders, |folder| folder.len());
+        let Some(&top) = folders.first() else { return Self::default() };
+        let is_below = |name: &str| name.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'));
+        let holds_all = members.iter().all(|member| is_below(&member.name));
+        let has_archive_only = |above: &str| above.is_empty() || has_ending(above);
+        if !holds_all || !has_archive_only(top.rsplit_once('/').map_or("", |(above, _)| above)) {
+            return Self::default();
         }
+        let mut charts = HashSet::from([top.to_owned()]);
+        for folder in folders.into_iter().skip(1) {
+            let above = folder.rsplit_once('/').and_then(|(above, _)| above.strip_suffix("/charts"));
+            if above.is_some_and(|above| charts.contains(above)) {
+                charts.insert(folder.to_owned());
+            }
+        }
+        Self(charts)
     }
-    charts
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if a file is in this folder of a chart.
+    fn have(&self, folder: &str, name: &str) -> bool {
+        name.match_indices(folder).any(|(end, _)| name.get(..end).is_some_and(|chart| self.0.contains(chart)))
+    }
 }
 
 fn is_definition(member: &Member) -> bool {
     let is_text = [".yaml", ".yml", ".json"].iter().any(|ending| member.name.ends_with(ending));
-    is_text && member.content.windows(DEFINITION.len()).any(|window| window == DEFINITION)
+    is_text && crdx_text::contains(&member.content, DEFINITION)
 }
 
-/// Reads the files that may be of use; `left` is the number of bytes that may still be unpacked.
-fn members(archive: &[u8], left: &mut u64, depth: usize) -> Result<Vec<Member>, ArchiveError> {
+/// Reads the files that may be of use.
+fn members(archive: &[u8], left: &mut Left, depth: usize) -> Result<Vec<Member>, ArchiveError> {
     debug_assert!(depth <= MAX_DEPTH);
-    let mut reader = Limited { inner: MultiGzDecoder::new(archive), left: *left, is_exceeded: false };
-    let found = read(&mut tar::Archive::new(&mut reader));
-    *left = reader.left;
-    if reader.is_exceeded { Err(ArchiveError::TooLarge) } else { found }
+    let mut reader = Limited { inner: MultiGzDecoder::new(archive), left: left.unpacked, is_exceeded: false };
+    let found = read(&mut tar::Archive::new(&mut reader), &mut left.text);
+    left.unpacked = reader.left;
+    if reader.is_exceeded { Err(ArchiveError::TooLarge(left.limit)) } else { found }
 }
 
-fn read(archive: &mut tar::Archive<impl Read>) -> Result<Vec<Member>, ArchiveError> {
+/// Reads files of at most `left` bytes.
+fn read(archive: &mut tar::Archive<impl Read>, left: &mut u64) -> Result<Vec<Member>, ArchiveError> {
     let mut members = Vec::new();
     for entry in archive.entries()? {
         let mut entry = entry?;
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let path = entry.path_bytes();
+        if path.len() > LONGEST_PATH {
+            return Err(ArchiveError::LongPath(path.len()));
+        }
+        let path = String::from_utf8_lossy(&path).into_owned();
         match entry.header().entry_type() {
             // Comments, such as the commit of `git archive`.
             EntryType::XGlobalHeader => continue,
@@ -186,7 +235,8 @@ fn read(archive: &mut tar::Archive<impl Read>) -> Result<Vec<Member>, ArchiveErr
         let is_of_use = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) || has_ending(&name);
         if entry.header().entry_type() == EntryType::Regular && is_of_use {
             let mut content = Vec::new();
-            entry.read_to_end(&mut content)?;
+            (&mut entry).take(*left + 1).read_to_end(&mut content)?;
+            *left = left.checked_sub(content.len() as u64).ok_or(ArchiveError::TooMuchText)?;
             members.push(Member { name, content });
         }
     }
@@ -304,9 +354,17 @@ pub(crate) mod tests {
 
     #[test]
     fn at_most_the_limit_is_unpacked() {
-        let zeros = vec![0; (LIMIT / 2) as usize];
+        let zeros = vec![0; (SMALL / 2) as usize];
         let large = tarball(&[("a.bin", &zeros), ("b.bin", &zeros)]);
-        assert!(large.len() < 1 << 20 && matches!(definitions(&large), Err(ArchiveError::TooLarge)));
+        assert!(large.len() < 1 << 17 && matches!(definitions(&large), Err(ArchiveError::TooLarge(SMALL))));
+        assert!(definitions(&tarball(&[("a.bin", &zeros), ("b.bin", &zeros[5000..])])).is_ok());
+        // Random bytes cannot be packed.
+        let random: Vec<u8> = (0..2_000_000_u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect();
+        let twice = vec![0; 8 << 20];
+        assert!(definitions(&tarball(&[("a.bin", &random), ("b.bin", &twice)])).is_ok());
+        let texts = [vec![b'#'; (DEFINITIONS / 2) as usize], vec![b'#'; (DEFINITIONS / 2) as usize + 1]];
+        let texts = tarball(&[("a.bin", &random), ("a.yaml", &texts[0]), ("b.yaml", &texts[1])]);
+        assert!(matches!(definitions(&texts), Err(ArchiveError::TooMuchText)));
         // Packed charts count, too.
         let chart = |name: &str, more: &[u8]| {
             let file = format!("{name}/Chart.yaml");
@@ -317,12 +375,35 @@ pub(crate) mod tests {
             ])
         };
         let nested = chart("x", &chart("y", &tarball(&[])));
-        assert!(matches!(definitions(&nested), Err(ArchiveError::TooLarge)));
+        assert!(matches!(definitions(&nested), Err(ArchiveError::TooLarge(_))));
         let mut deep = tarball(&[]);
         for _ in 0..10 {
             deep = tarball(&[("x/Chart.yaml", b"name: x\n"), ("x/charts/c.tgz", &deep)]);
         }
         assert!(matches!(definitions(&deep), Err(ArchiveError::TooDeep)));
+    }
+
+    #[test]
+    fn long_paths_are_refused() {
+        let path = |length: usize| definitions(&tarball(&[(&format!("{}.yaml", "a/".repeat(length / 2)), CRD)]));
+        assert!(path(4000).is_ok_and(|found| found.len() == 1));
+        assert!(matches!(path(100_000), Err(ArchiveError::LongPath(100_005))));
+    }
+
+    #[test]
+    fn a_chart_may_have_thousands_of_charts() {
+        let names: Vec<String> = (0..5000).map(|i| format!("x/charts/c{i}/Chart.yaml")).collect();
+        let mut files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"name: c\n"[..])).collect();
+        files.extend([
+            ("x/Chart.yaml", &b"name: x\n"[..]),
+            ("x/charts/c77/crds/a.yaml", CRD),
+            ("x/charts/d/crds/b.yaml", CRD),
+        ]);
+        let members = files.iter().map(|(name, content)| Member { name: (*name).into(), content: content.to_vec() });
+        let charts = Charts::of(&members.collect::<Vec<_>>());
+        assert_eq!(charts.0.len(), 5001);
+        assert!(charts.have("/crds/", "x/charts/c77/crds/a.yaml") && !charts.have("/crds/", "x/charts/d/crds/b.yaml"));
+        assert!(!charts.have("/charts/", "y/charts/c.tgz"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod definitions;
 
 use super::decode::Decoder;
 use super::git::Commit;
-use super::patterns::{self, MAX_DEPTH, Matches};
+use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
 use super::render::find::{self, Kind, Root, Target};
@@ -116,6 +116,7 @@ pub enum Step {
 pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut stdin_seen = false;
+    let visits = Visits::default();
     for path in paths {
         if path == "-" {
             if !stdin_seen {
@@ -127,7 +128,7 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
         } else if is_url(path) {
             steps.push(expand_url(path, options));
         } else if !options.ignore.matches(Path::new(path)) {
-            expand_path(path, options, &mut steps);
+            expand_path(path, options, &visits, &mut steps);
         }
     }
     remove_parts(&mut steps);
@@ -160,17 +161,21 @@ fn expand_url(url: &str, options: &Options) -> Step {
     }
 }
 
-fn expand_path(path: &str, options: &Options, steps: &mut Vec<Step>) {
+fn expand_path(path: &str, options: &Options, visits: &Visits, steps: &mut Vec<Step>) {
     match fs::metadata(path) {
         // On Windows, a name with a wildcard is not valid.
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => {
-            match patterns::expand(Path::new(path), &options.ignore) {
+            match patterns::expand(Path::new(path), &options.ignore, visits) {
                 Ok(Some(matches)) => expand_matches(path, matches, options, steps),
                 Ok(None) => steps.push(Step::Problem(unreadable(path, &e))),
                 Err(error) => {
-                    let hint = "quote a character of a name with brackets: [{] is a brace".to_owned();
-                    let message = format!("the pattern {path:?} is invalid: {error}");
-                    steps.push(Step::Problem(note(path, message, Some(hint))));
+                    let hint = match error {
+                        PatternError::Syntax(_) => "quote a character of a name with brackets: [{] is a brace",
+                        PatternError::TooLong => "shorten it",
+                        PatternError::TooManyVisits => "name directories, or use fewer patterns with `*` and `**`",
+                    };
+                    let message = format!("the pattern {} {error}", shortened(path));
+                    steps.push(Step::Problem(note(path, message, Some(hint.to_owned()))));
                 }
             }
         }
@@ -230,7 +235,18 @@ fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mu
     } else {
         (".json, .yaml or .yml file in the directories that match the pattern", hint.unwrap_or_default())
     };
-    steps.push(Step::Problem(note(pattern, format!("no {what} {pattern:?}"), Some(hint.to_owned()))));
+    steps.push(Step::Problem(note(pattern, format!("no {what} {}", shortened(pattern)), Some(hint.to_owned()))));
+}
+
+/// The longest pattern that a message shows, in characters.
+const SHOWN: usize = 200;
+
+/// A pattern in quotes, for messages.
+fn shortened(pattern: &str) -> String {
+    match pattern.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", pattern.get(..end).unwrap_or_default()),
+        None => format!("{pattern:?}"),
+    }
 }
 
 /// Adds the files of a directory. Returns a suggestion if there are none.
@@ -267,7 +283,7 @@ pub fn matching(path: &str) -> Vec<PathBuf> {
     if Path::new(path).exists() {
         return Vec::new();
     }
-    let matches = patterns::expand(Path::new(path), &Ignore::default()).ok().flatten();
+    let matches = patterns::expand(Path::new(path), &Ignore::default(), &Visits::default()).ok().flatten();
     matches.map(|matches| matches.paths).unwrap_or_default()
 }
 

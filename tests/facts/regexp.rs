@@ -12,7 +12,7 @@ fn patterns_match_like_go() {
     for fact in patterns {
         let pattern = fact["p"].as_str().unwrap();
         let ours = match Regexp::new(pattern) {
-            Err(error) => error,
+            Err(error) => error.to_string(),
             Ok(regexp) => subjects.iter().map(|s| if regexp.is_match(s) { '1' } else { '0' }).collect(),
         };
         let go = fact.get("err").or(fact.get("m")).unwrap().as_str().unwrap();

@@ -38,6 +38,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_json", &["api_server", "editor"]),
     ("sha2", &["files", "server"]),
     ("similar", &["output"]),
+    ("crossbeam_channel", &["editor"]),
     ("lsp_server", &["editor"]),
     ("lsp_types", &["editor"]),
     ("lz4_flex", &["crdx-embedded", "server"]),

@@ -101,14 +101,12 @@ proptest! {
     #[test]
     fn any_pattern_is_read_or_refused(pattern in prop_oneof![pieces(REGEXP), any::<String>()], text in any::<String>()) {
         match Regexp::new(&pattern) {
-            Err(error) => prop_assert!(error.starts_with("error parsing regexp: ")),
+            Err(error) => prop_assert!(error.to_string().starts_with("error parsing regexp: ")),
             Ok(regexp) => {
                 let found = regexp.find(&text);
                 prop_assert_eq!(regexp.is_match(&text), found.is_some());
-                let groups = regexp.captures(&text);
-                prop_assert_eq!(groups.and_then(|g| g.first().cloned().flatten()), found.clone());
-                prop_assert_eq!(regexp.find_all(&text, Some(1)).first().cloned(), found);
-                prop_assert_eq!(regexp.replace_all(&text, "$0"), text);
+                let all = regexp.find_all(&text, Some(1), &mut 1_000_000).unwrap();
+                prop_assert_eq!(all.first().cloned(), found);
             }
         }
     }

@@ -36,7 +36,7 @@ pub use clock::check_time_zone;
 pub use comprehensions::insert;
 pub(crate) use comprehensions::insert_all;
 pub(crate) use conversion::is_conversion;
-pub(crate) use regex::{all_matches, first_match};
+pub(crate) use regex::{all_matches, first_match, spend_match};
 
 /// The implementation of an overload. The receiver of a member call is the first argument; arguments are never errors.
 pub type Function = for<'a> fn(&[Value<'a>]) -> Result<Value<'a>, Error>;

@@ -2,6 +2,9 @@
 
 use crdx_value::unicode::{self as tables, MAX, Ranges};
 
+/// The number of ranges that are not worth normalizing before a class is complete.
+pub(crate) const FEW_RANGES: usize = 4096;
+
 /// Adds `lo..=hi`. If it touches one of the last two ranges, that range is extended, so that case-folded alphabets stay
 /// short.
 pub(crate) fn add_range(ranges: &mut Ranges, lo: u32, hi: u32) {

@@ -1,81 +1,51 @@
-//! Executes a pattern: with regex-automata, or with [`vm`](super::vm) if the automaton would need too much memory.
+//! An automaton of regex-automata for patterns that match much text.
 
-use super::parse::Pattern;
 use super::tree::{Assertion, Greediness, Node, Op};
-use super::vm::Program;
 use crdx_value::unicode::{self as tables, MAX, Ranges};
-use regex_automata::Input;
 use regex_automata::meta::{Builder, Config, Regex};
-use regex_automata::util::primitives::NonMaxUsize;
+use regex_automata::{Input, Match};
 use regex_syntax::hir;
 
 /// The maximum size of the automaton in bytes. Go allows 128 MB, but needs fewer states for the same pattern.
 const AUTOMATON_LIMIT: usize = 4 << 20;
-/// The maximum height of trees for regex-automata, which processes them recursively. Higher trees are executed by
-/// [`vm`](super::vm).
+/// The maximum height of trees for regex-automata, which processes them recursively.
 const HEIGHT_LIMIT: u32 = 120;
 
-/// An executable pattern.
+/// An automaton.
 #[derive(Debug)]
-pub enum Engine {
-    /// An automaton of regex-automata.
-    Automaton {
-        /// The automaton.
-        regex: Box<Regex>,
-        /// True if the first hit may not be a match: a `\B` inside a multi-byte character would hide the match that
-        /// contains it.
-        may_hit_inside: bool,
-    },
-    /// A program for [`vm`](super::vm).
-    Program(Program),
+pub struct Automaton {
+    regex: Regex,
+    /// True if the first hit may not be a match: a `\B` inside a multi-byte character would hide the match that
+    /// contains it.
+    may_hit_inside: bool,
 }
 
-impl Engine {
-    /// Compiles a pattern.
-    pub fn new(mut pattern: Pattern) -> Self {
-        if pattern.tree.height() <= HEIGHT_LIMIT {
-            let config = Config::new().nfa_size_limit(Some(AUTOMATON_LIMIT)).utf8_empty(true);
-            if let Some(tree) = translate(&pattern.tree)
-                && let Ok(regex) = Builder::new().configure(config).build_from_hir(&tree)
-            {
-                let may_hit_inside = tree.properties().look_set().contains(hir::Look::WordAsciiNegate);
-                return Self::Automaton { regex: Box::new(regex), may_hit_inside };
-            }
+impl Automaton {
+    /// Compiles a pattern; `None` if it is too large or nested too deeply.
+    pub fn new(tree: &mut Node) -> Option<Self> {
+        if tree.height() > HEIGHT_LIMIT {
+            return None;
         }
-        Self::Program(Program::new(&pattern.tree))
+        let config = Config::new().nfa_size_limit(Some(AUTOMATON_LIMIT)).utf8_empty(true);
+        let tree = translate(tree)?;
+        let regex = Builder::new().configure(config).build_from_hir(&tree).ok()?;
+        Some(Self { regex, may_hit_inside: tree.properties().look_set().contains(hir::Look::WordAsciiNegate) })
     }
 
     /// Returns true if the pattern matches anywhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
-        match self {
-            Self::Automaton { regex, may_hit_inside: false } => regex.is_match(text),
-            Self::Automaton { regex, may_hit_inside: true } => regex.search(&Input::new(text)).is_some(),
-            Self::Program(program) => program.run(text, 0, &mut []),
-        }
+        if self.may_hit_inside { self.find(text, 0).is_some() } else { self.regex.is_match(text) }
     }
 
-    /// Finds the first match at or after `start`, and stores as many group boundaries as `slots` has room for.
-    pub fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
-        slots.fill(None);
-        match self {
-            Self::Automaton { regex, .. } => {
-                let input = Input::new(text).range(start..);
-                if slots.len() <= 2 {
-                    let found = regex.search(&input);
-                    if let (Some(found), [from, to]) = (&found, &mut *slots) {
-                        (*from, *to) = (Some(found.start()), Some(found.end()));
-                    }
-                    return found.is_some();
-                }
-                let mut found = vec![None; slots.len()];
-                let matched = regex.search_slots(&input, &mut found).is_some();
-                for (slot, found) in slots.iter_mut().zip(found) {
-                    *slot = found.map(NonMaxUsize::get);
-                }
-                matched
-            }
-            Self::Program(program) => program.run(text, start, slots),
-        }
+    /// The memory of the automaton and of one search in bytes.
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        self.regex.memory_usage() + self.regex.create_cache().memory_usage()
+    }
+
+    /// Finds the first match at or after `start`.
+    pub fn find(&self, text: &str, start: usize) -> Option<Match> {
+        self.regex.search(&Input::new(text).range(start..))
     }
 }
 
@@ -137,12 +107,8 @@ fn translate(node: &Node) -> Option<hir::Hir> {
             Assertion::Word => hir::Look::WordAscii,
             Assertion::NotWord => hir::Look::WordAsciiNegate,
         }),
-        Op::Capture { index, sub } => hir::Hir::capture(hir::Capture {
-            index: u32::try_from(*index).ok()?,
-            // regex-automata requires unique group names and Go does not, so names are stored separately.
-            name: None,
-            sub: Box::new(translate(sub)?),
-        }),
+        // A group would need memory for its boundaries in every state.
+        Op::Capture(sub) => translate(sub)?,
         Op::Star(sub, greediness) => repetition(0, None, *greediness, sub)?,
         Op::Plus(sub, greediness) => repetition(1, None, *greediness, sub)?,
         Op::Quest(sub, greediness) => repetition(0, Some(1), *greediness, sub)?,

@@ -3,6 +3,7 @@
 use super::class;
 use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
 use crdx_value::unicode::{self as tables, MAX, Ranges};
+use std::sync::Arc;
 
 impl Parser<'_> {
     /// Parses an escaped character; returns it and the offset after it.
@@ -63,26 +64,44 @@ impl Parser<'_> {
         Err(Error::new(BAD_ESCAPE, self.slice(at, end)))
     }
 
-    fn add_group(&self, ranges: &mut Ranges, (group, negated): (&[(u32, u32)], bool)) {
-        if self.flags.fold {
-            class::add_class(ranges, &class::folded(group), negated);
-        } else {
-            class::add_class(ranges, group, negated);
+    /// Adds a named class to `ranges`, unless the class in brackets has it: it may name the same large class many times.
+    fn add_named(&mut self, name: String, ranges: &mut Ranges, class: impl FnOnce() -> Option<Ranges>) -> Option<()> {
+        if self.in_brackets.contains(&name) {
+            return Some(());
         }
+        let found = match self.classes.get(&(name.clone(), self.flags.fold)) {
+            Some(found) => Arc::clone(found),
+            None => {
+                let found = Arc::new(class()?);
+                self.classes.insert((name.clone(), self.flags.fold), Arc::clone(&found));
+                found
+            }
+        };
+        class::add_class(ranges, &found, false);
+        self.in_brackets.insert(name);
+        Some(())
+    }
+
+    fn add_group(&mut self, name: &str, ranges: &mut Ranges, (group, negated): (&[(u32, u32)], bool)) {
+        let folds = self.flags.fold;
+        self.add_named(name.to_owned(), ranges, || {
+            let class = if folds { class::folded(group) } else { group.to_owned() };
+            Some(if negated { class::negate(&class) } else { class })
+        });
     }
 
     /// Parses `\d`, `\s`, `\w` or a complement.
-    pub(super) fn perl_class(&self, at: usize, ranges: &mut Ranges) -> Option<usize> {
+    pub(super) fn perl_class(&mut self, at: usize, ranges: &mut Ranges) -> Option<usize> {
         if self.byte(at) != Some(b'\\') {
             return None;
         }
         let group = class::perl(char::from(self.byte(at + 1)?))?;
-        self.add_group(ranges, group);
+        self.add_group(self.slice(at, at + 2), ranges, group);
         Some(at + 2)
     }
 
     /// Parses a POSIX class such as `[:alpha:]`.
-    pub(super) fn posix_class(&self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
+    pub(super) fn posix_class(&mut self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
         let text = self.rest(at);
         if !text.starts_with("[:") {
             return Ok(None);
@@ -91,12 +110,12 @@ impl Parser<'_> {
         let end = at + 2 + length + 2;
         let name = self.slice(at, end);
         let Some(group) = class::posix(name) else { return Err(Error::new(BAD_RANGE, name)) };
-        self.add_group(ranges, group);
+        self.add_group(name, ranges, group);
         Ok(Some(end))
     }
 
     /// Parses a Unicode class such as `\pL`, `\p{Greek}` or `\P{^Lu}`.
-    pub(super) fn unicode_class(&self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
+    pub(super) fn unicode_class(&mut self, at: usize, ranges: &mut Ranges) -> Result<Option<usize>, Error> {
         let mut negated = match (self.byte(at), self.byte(at + 1)) {
             (Some(b'\\'), Some(b'p')) => false,
             (Some(b'\\'), Some(b'P')) => true,
@@ -123,14 +142,20 @@ impl Parser<'_> {
                 name
             }
         };
-        let Some(named) = tables::named(name) else { return Err(Error::new(BAD_RANGE, self.slice(at, end))) };
-        negated ^= named.negated;
-        let mut class = named.ranges;
-        if let (true, Some(fold)) = (self.flags.fold, named.fold) {
-            class.extend(fold);
-            class::clean(&mut class);
+        let folds = self.flags.fold;
+        let key = format!("\\p{negated}{}", tables::canonical(name));
+        let added = self.add_named(key, ranges, || {
+            let named = tables::named(name)?;
+            let mut class = named.ranges;
+            if let (true, Some(fold)) = (folds, named.fold) {
+                class.extend(fold);
+                class::clean(&mut class);
+            }
+            Some(if negated ^ named.negated { class::negate(&class) } else { class })
+        });
+        if added.is_none() {
+            return Err(Error::new(BAD_RANGE, self.slice(at, end)));
         }
-        class::add_class(ranges, &class, negated);
         Ok(Some(end))
     }
 }

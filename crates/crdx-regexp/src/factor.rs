@@ -21,6 +21,7 @@ impl Parser<'_> {
         let mut subs = Vec::with_capacity(nodes.len());
         let mut whole = self.new_node(Op::Empty);
         for node in nodes {
+            self.visit(node.width())?;
             if let Op::Alternate(inner) = node.op {
                 subs.extend(inner);
                 self.give_back(1);
@@ -86,6 +87,8 @@ impl Parser<'_> {
         let prefix = self.new_node(Op::Literal { runes: text.to_vec(), fold });
         let mut suffixes = Vec::with_capacity(run.len());
         for node in run.drain(..) {
+            // Text and nodes after the prefix are moved.
+            self.visit(node.width() + leading_text(&node).0.len() / 16)?;
             let mut suffix = self.without_text(node, text.len());
             self.check_limits(&mut suffix)?;
             suffixes.push(suffix);
@@ -141,6 +144,7 @@ impl Parser<'_> {
                     let mut prefix = None;
                     let mut suffixes = Vec::with_capacity(run.len());
                     for node in run.drain(..) {
+                        self.visit(node.width())?;
                         let (first, mut suffix) = self.without_first(node);
                         if prefix.is_none() {
                             prefix = first;

@@ -2,23 +2,26 @@
 //!
 //! The syntax is Go's and differs from that of regex-automata: `\d \w \s \b` are ASCII, `[a&&b]` has no set operations,
 //! `\Q…\E` quotes, `{n}` is limited to 1000 and nested counts multiply, `\pN` depends on Go's Unicode version, and
-//! errors have Go's messages. [`parse`] therefore parses the pattern, and [`engine`] passes the tree to regex-automata.
-//! Matching is leftmost-first, in time linear in the length of the text. A pattern is compiled on first use.
+//! errors have Go's messages. [`parse`] therefore parses the pattern. [`vm`] executes it, and [`engine`] passes the tree to
+//! regex-automata once it has matched much text. Matching is leftmost-first, in time linear in the length of the text.
 
 mod class;
 mod engine;
 mod escape;
 mod factor;
 mod parse;
-mod replace;
 mod sample;
 mod tree;
 mod union;
 mod vm;
 
-use engine::Engine;
+pub use parse::Error;
+
+use engine::Automaton;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use vm::Program;
 
 /// A regular expression; clones share the compiled form.
 #[derive(Clone, Debug)]
@@ -29,32 +32,79 @@ pub struct Regexp {
 #[derive(Debug)]
 struct Inner {
     source: Box<str>,
-    /// The names of the groups, empty for groups without a name; entry 0 is the whole match.
-    names: Box<[String]>,
     /// The number of states and runes.
     size: u64,
-    engine: OnceLock<Engine>,
+    /// The number of instructions.
+    instructions: u64,
+    program: OnceLock<Kept>,
+    automaton: OnceLock<Option<Automaton>>,
+    /// The work of the program so far, as [`Regexp::work`].
+    done: AtomicU64,
+}
+
+/// The work after which a pattern is compiled to an automaton, in addition to that for its size: compiling takes about as
+/// long.
+const WORK_FOR_AUTOMATON: u64 = 10_000;
+/// The same for each state or rune.
+const WORK_FOR_STATE: u64 = 30;
+
+/// The instructions that are executed in one step of [`Regexp::work`].
+const INSTRUCTIONS_PER_STEP: u64 = 8;
+/// The characters whose matching takes as long as compiling the program.
+const COMPILING: u64 = 16;
+
+/// The memory of all programs that are kept, in bytes. Others are compiled again for each text.
+const KEPT: usize = 64 << 20;
+static KEPT_MEMORY: AtomicUsize = AtomicUsize::new(0);
+
+/// A program that counts in [`KEPT_MEMORY`].
+#[derive(Debug)]
+struct Kept(Program);
+
+impl Kept {
+    fn new(program: Program) -> Result<Self, Program> {
+        let memory = program.memory();
+        let before = KEPT_MEMORY.fetch_add(memory, Ordering::Relaxed);
+        if before.saturating_add(memory) <= KEPT {
+            return Ok(Self(program));
+        }
+        KEPT_MEMORY.fetch_sub(memory, Ordering::Relaxed);
+        Err(program)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        KEPT_MEMORY.fetch_sub(self.0.memory(), Ordering::Relaxed);
+    }
 }
 
 impl Regexp {
     /// Parses a pattern.
     ///
     /// # Errors
-    /// Returns Go's message, such as ``error parsing regexp: missing closing ): `(` ``.
-    pub fn new(pattern: &str) -> Result<Self, String> {
-        let mut parsed = parse::parse(pattern, None).map_err(|e| e.to_string())?;
-        let (names, size) = (parsed.names.into_boxed_slice(), parsed.tree.weight());
-        Ok(Self { inner: Arc::new(Inner { source: pattern.into(), names, size, engine: OnceLock::new() }) })
+    /// Go's error, such as ``error parsing regexp: missing closing ): `(` ``, or that parsing needs too many steps.
+    pub fn new(pattern: &str) -> Result<Self, Error> {
+        let mut tree = parse::parse(pattern, None)?;
+        let inner = Inner {
+            source: pattern.into(),
+            size: tree.weight(),
+            instructions: tree.instructions(),
+            program: OnceLock::new(),
+            automaton: OnceLock::new(),
+            done: AtomicU64::new(0),
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Parses a pattern that is not UTF-8, which is always an error. `decoded` has a replacement character in place of
     /// each byte of `pattern` that is not UTF-8.
     ///
     /// # Errors
-    /// Returns Go's message; its source text is that of `decoded`.
-    pub fn check_malformed(decoded: &str, pattern: &[u8]) -> Result<(), String> {
+    /// Go's error, with the source text of `decoded`, or that parsing needs too many steps.
+    pub fn check_malformed(decoded: &str, pattern: &[u8]) -> Result<(), Error> {
         let malformed = std::str::from_utf8(pattern).map_err(|error| error.valid_up_to()).err();
-        parse::parse(decoded, malformed).map(drop).map_err(|e| e.to_string())
+        parse::parse(decoded, malformed).map(drop)
     }
 
     /// The source of the pattern.
@@ -68,78 +118,86 @@ impl Regexp {
         self.inner.size
     }
 
-    /// The compiled form. The tree is not kept: most patterns of a CRD are never used, and parsing again costs less
-    /// than compiling.
-    fn engine(&self) -> Option<&Engine> {
-        if let Some(engine) = self.inner.engine.get() {
-            return Some(engine);
-        }
-        let pattern = parse::parse(&self.inner.source, None).ok()?;
-        Some(self.inner.engine.get_or_init(|| Engine::new(pattern)))
+    /// The most steps that matching a text of this length takes, with those for compiling the pattern. It does not depend on
+    /// earlier matches.
+    pub fn work(&self, length: usize) -> u64 {
+        self.inner.instructions.saturating_mul((length as u64).saturating_add(COMPILING)) / INSTRUCTIONS_PER_STEP
     }
 
-    fn search(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
-        self.engine().is_some_and(|engine| engine.search(text, start, slots))
+    /// Calls `run` with the program. The tree is not kept: most patterns of a CRD are never used.
+    fn run<T: Default>(&self, run: impl FnOnce(&Program) -> T) -> T {
+        if let Some(Kept(program)) = self.inner.program.get() {
+            return run(program);
+        }
+        let Ok(tree) = parse::parse(&self.inner.source, None) else { return T::default() };
+        match Kept::new(Program::new(&tree)) {
+            Ok(kept) => run(&self.inner.program.get_or_init(|| kept).0),
+            Err(program) => run(&program),
+        }
+    }
+
+    /// Adds work; returns the automaton once it is worth its compilation.
+    fn automaton(&self, length: usize) -> Option<&Automaton> {
+        if let Some(automaton) = self.inner.automaton.get() {
+            return automaton.as_ref();
+        }
+        let work = self.work(length);
+        let done = self.inner.done.fetch_add(work, Ordering::Relaxed).saturating_add(work);
+        if done < WORK_FOR_AUTOMATON.saturating_add(self.inner.size.saturating_mul(WORK_FOR_STATE)) {
+            return None;
+        }
+        let compiled = || Automaton::new(&mut parse::parse(&self.inner.source, None).ok()?);
+        self.inner.automaton.get_or_init(compiled).as_ref()
     }
 
     /// `MatchString`
     pub fn is_match(&self, text: &str) -> bool {
-        self.engine().is_some_and(|engine| engine.is_match(text))
+        match self.automaton(text.len()) {
+            Some(automaton) => automaton.is_match(text),
+            None => self.run(|program| program.run(text, 0, &mut [])),
+        }
     }
 
     /// `FindStringIndex`: the leftmost match, as byte offsets.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
+        if let Some(automaton) = self.automaton(text.len()) {
+            return automaton.find(text, 0).map(|found| found.range());
+        }
         let mut slots = [None; 2];
-        self.search(text, 0, &mut slots);
-        range(&slots)
+        self.run(|program| program.run(text, 0, &mut slots));
+        range(slots)
     }
 
     /// `FindAllStringIndex`: at most `limit` non-overlapping matches, as byte offsets; an empty match directly after
-    /// another match is skipped.
-    pub fn find_all(&self, text: &str, limit: Option<usize>) -> Vec<Range<usize>> {
-        let mut out = Vec::new();
+    /// another match is skipped. Each match may read the whole rest of the text, so the work is counted: it takes from `steps`.
+    ///
+    /// # Errors
+    /// [`Error::Unfinished`] if the steps do not suffice.
+    pub fn find_all(&self, text: &str, limit: Option<usize>, steps: &mut u64) -> Result<Vec<Range<usize>>, Error> {
+        let mut left = steps.saturating_mul(INSTRUCTIONS_PER_STEP);
+        let found = self.run(|program| all(program, text, limit, &mut left));
+        *steps = left / INSTRUCTIONS_PER_STEP;
+        found.ok_or(Error::Unfinished)
+    }
+}
+
+fn all(program: &Program, text: &str, limit: Option<usize>, steps: &mut u64) -> Option<Vec<Range<usize>>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    let mut last_end = None;
+    while out.len() < limit.unwrap_or(usize::MAX) && at <= text.len() {
         let mut slots = [None; 2];
-        let mut at = 0;
-        let mut last_end = None;
-        while out.len() < limit.unwrap_or(usize::MAX) && at <= text.len() && self.search(text, at, &mut slots) {
-            let Some(found) = range(&slots) else { break };
-            let empty = found.end == at;
-            let counts = !empty || Some(found.start) != last_end;
-            at = if empty { at + width(text, at).max(1) } else { found.end };
-            last_end = Some(found.end);
-            if counts {
-                out.push(found);
-            }
+        program.run_within(text, at, &mut slots, steps)?;
+        let Some(found) = range(slots) else { break };
+        let empty = found.end == at;
+        let counts = !empty || Some(found.start) != last_end;
+        at = if empty { at + width(text, at).max(1) } else { found.end };
+        last_end = Some(found.end);
+        if counts {
+            out.push(found);
         }
-        out
     }
-
-    /// `FindStringSubmatchIndex`: the byte offsets of the leftmost match and its groups; entry 0 is the whole match.
-    pub fn captures(&self, text: &str) -> Option<Vec<Option<Range<usize>>>> {
-        let mut slots = vec![None; 2 * self.inner.names.len()];
-        self.search(text, 0, &mut slots).then(|| slots.chunks(2).map(range).collect())
-    }
-
-    /// `ReplaceAllString`: expands `$1`, `$name`, `${name}` and `$$` in `template`.
-    pub fn replace_all(&self, text: &str, template: &str) -> String {
-        let template = replace::Template::new(template, &self.inner.names);
-        let mut slots = vec![None; if template.has_groups() { 2 * self.inner.names.len() } else { 2 }];
-        let mut out = String::with_capacity(text.len());
-        let mut copied = 0;
-        let mut at = 0;
-        while at <= text.len() && self.search(text, at, &mut slots) {
-            let Some(found) = range(&slots) else { break };
-            out.push_str(text.get(copied..found.start).unwrap_or(""));
-            // An empty match directly after another match is not replaced.
-            if found.end > copied || found.start == 0 {
-                template.expand(&mut out, text, &slots);
-            }
-            copied = found.end;
-            at = found.end.max(at + width(text, at).max(1));
-        }
-        out.push_str(text.get(copied..).unwrap_or(""));
-        out
-    }
+    Some(out)
 }
 
 impl PartialEq for Regexp {
@@ -148,9 +206,8 @@ impl PartialEq for Regexp {
     }
 }
 
-/// The byte range of the first group.
-fn range(slots: &[Option<usize>]) -> Option<Range<usize>> {
-    if let [Some(from), Some(to), ..] = slots { Some(*from..*to) } else { None }
+fn range(slots: [Option<usize>; 2]) -> Option<Range<usize>> {
+    if let [Some(from), Some(to)] = slots { Some(from..to) } else { None }
 }
 
 /// The number of bytes of the character at an offset; 0 at the end.
@@ -169,17 +226,20 @@ mod tests {
     #[test]
     fn matches_are_leftmost_first() {
         assert_eq!(regexp("a|ab").find("xab"), Some(1..2));
-        assert_eq!(regexp("(a*)(b)?").captures("aac"), Some(vec![Some(0..2), Some(0..2), None]));
-        assert_eq!(regexp("a*").find_all("baac", None), [0..0, 1..3, 4..4]);
-        assert_eq!(regexp("a").find_all("aaa", Some(2)), [0..1, 1..2]);
-        assert_eq!(&*regexp("(?P<x>a)(?<y>b)").inner.names, ["", "x", "y"]);
+        assert_eq!(regexp("(a*)(b)?").find("aac"), Some(0..2));
+        let all = |pattern: &str, text: &str, limit| regexp(pattern).find_all(text, limit, &mut 1000).unwrap();
+        assert_eq!(all("a*", "baac", None), [0..0, 1..3, 4..4]);
+        assert_eq!(all("a", "aaa", Some(2)), [0..1, 1..2]);
     }
 
     #[test]
-    fn replacements_expand_groups() {
-        let re = regexp("(?P<first>[a-z])([0-9])?");
-        assert_eq!(re.replace_all("a1 b", "$2${first}$$ $first1 ${2}x$"), "1a$  1x$ b$  x$");
-        assert_eq!(regexp("x*").replace_all("axb", "-"), "-a-b-");
+    fn all_matches_are_found_in_a_number_of_steps() {
+        let (once, again) = (regexp("[^b]*b|a"), "a".repeat(10_000));
+        let mut steps = 100_000;
+        assert_eq!(once.find_all(&again, None, &mut steps), Err(Error::Unfinished), "each match reads the whole rest");
+        let mut steps = 100_000;
+        assert_eq!(regexp("a").find_all(&again, None, &mut steps).map(|all| all.len()), Ok(10_000));
+        assert!(steps > 80_000, "{steps}");
     }
 
     #[test]
@@ -205,30 +265,87 @@ mod tests {
             "\\d??\\S{2,}|\\B",
             "()*?b",
         ] {
-            let engine = regexp(pattern);
-            let names = engine.inner.names.len();
-            let program = vm::Program::new(&parse::parse(pattern, None).unwrap().tree);
-            assert!(matches!(engine.engine(), Some(Engine::Automaton { .. })));
+            let mut tree = parse::parse(pattern, None).unwrap();
+            let (program, automaton) = (Program::new(&tree), Automaton::new(&mut tree).unwrap());
             for subject in subjects {
-                let mut slots = vec![None; 2 * names];
-                let groups = program.run(subject, 0, &mut slots).then(|| slots.chunks(2).map(range).collect());
-                assert_eq!(engine.captures(subject), groups, "{pattern} {subject}");
-                assert_eq!(engine.is_match(subject), program.run(subject, 0, &mut []), "{pattern} {subject}");
+                let mut slots = [None; 2];
+                let matches = program.run(subject, 0, &mut slots);
+                let found = automaton.find(subject, 0).map(|found| (found.start(), found.end()));
+                assert_eq!(found, slots[0].zip(slots[1]), "{pattern} {subject}");
+                assert_eq!(matches, found.is_some(), "{pattern} {subject}");
+                assert_eq!(automaton.is_match(subject), program.run(subject, 0, &mut []), "{pattern} {subject}");
             }
         }
     }
 
     #[test]
-    fn large_and_deep_patterns_need_little_memory() {
+    fn a_pattern_is_compiled_to_an_automaton_after_much_text() {
+        let name = regexp("^[a-z]([-a-z0-9]*[a-z0-9])?$");
+        assert!(name.is_match("ab") && name.inner.automaton.get().is_none());
+        (0..10_000).for_each(|_| assert!(name.is_match("ab") && !name.is_match("a-")));
+        assert!(matches!(name.inner.automaton.get(), Some(Some(_))));
         let large = regexp("^\\pL{1000}\\pL{1000}[\\pL\\pN]{1000}$");
-        assert!(large.is_match(&"é".repeat(3000)) && !large.is_match(&"é".repeat(2999)));
-        assert!(matches!(large.engine(), Some(Engine::Program(_))));
+        (0..40).for_each(|_| assert!(large.is_match(&"é".repeat(3000)) && !large.is_match(&"é".repeat(2999))));
+        assert!(matches!(large.inner.automaton.get(), Some(None)), "it would be too large");
+    }
+
+    #[test]
+    fn groups_need_no_memory() {
+        let groups = regexp(&"(a)".repeat(6000));
+        assert!(groups.is_match(&"a".repeat(6000)) && !groups.is_match(&"a".repeat(5999)));
+        let mut tree = parse::parse(groups.source(), None).unwrap();
+        let program = Program::new(&tree);
+        assert!(program.memory() < 200_000, "{}", program.memory());
+        let automaton = Automaton::new(&mut tree).unwrap();
+        assert!(automaton.memory() < 2 << 20, "{}", automaton.memory());
+    }
+
+    #[test]
+    fn the_work_grows_with_pattern_and_text() {
+        let work = |pattern: &str, length: usize| regexp(pattern).work(length);
+        assert!((3_000_000..7_000_000).contains(&work("(?:a?){1000}", 10_000)));
+        assert!((1_000..2_000).contains(&work("a", 10_000)));
+        assert!((1_500..2_500).contains(&work("a{1000}", 0)), "compiling");
+    }
+
+    #[test]
+    fn the_memory_of_all_programs_is_bounded() {
+        let large: Vec<Regexp> = (0..8).map(|i| regexp(&format!("(?:{}){{1000}}{i}", "a".repeat(900)))).collect();
+        assert!(large.iter().all(|pattern| !pattern.is_match("a")));
+        let kept = |pattern: &&Regexp| pattern.inner.program.get().is_some();
+        assert!(large.iter().filter(kept).count() * 900_000 * size_of::<usize>() * 2 <= KEPT);
+        assert!(!large.iter().all(|pattern| kept(&pattern)));
+    }
+
+    #[test]
+    fn deep_patterns_are_matched_or_refused() {
         let deep = regexp(&format!("{}a{}", "(?:x|".repeat(300), ")".repeat(300)));
         assert!(deep.is_match("a") && !deep.is_match("b"));
-        let error = Regexp::new(&"(".repeat(1001)).unwrap_err();
+        let error = Regexp::new(&"(".repeat(1001)).unwrap_err().to_string();
         assert!(error.starts_with("error parsing regexp: missing closing ): `((("));
-        let error = Regexp::new(&format!("{}{}", "(".repeat(1001), ")".repeat(1001))).unwrap_err();
+        let error = Regexp::new(&format!("{}{}", "(".repeat(1001), ")".repeat(1001))).unwrap_err().to_string();
         assert!(error.starts_with("error parsing regexp: expression nests too deeply: `"));
+    }
+
+    #[test]
+    fn the_steps_of_a_pattern_grow_with_its_length() {
+        for (left, right) in [("(?:", "a.)"), ("a.(?:", ")"), ("(?:", "a{2})")] {
+            let nested = |levels: usize| Regexp::new(&format!("{}b{}", left.repeat(levels), right.repeat(levels)));
+            assert!(nested(100).is_ok(), "{left}{right}");
+            let parsed =
+                nested(20_000).map(drop).map_err(|error| error.to_string().chars().take(100).collect::<String>());
+            assert_eq!(parsed, Err(Error::Unfinished.to_string()), "{left}{right}");
+        }
+        let words: Vec<String> = (0..20_000).map(|i| format!("word{i}")).collect();
+        assert!(Regexp::new(&words.join("|")).is_ok_and(|words| words.is_match("word777")));
+    }
+
+    #[test]
+    fn a_class_that_is_named_many_times_is_added_once() {
+        let many = regexp(&format!("^(?i)[{}]$", "\\pL\\p{^Lu}\\W[:^alpha:]".repeat(20_000)));
+        assert!(many.is_match("é") && many.is_match("-"));
+        let ranges = |pattern: &str| regexp(pattern).size();
+        assert_eq!(ranges(&format!("[{}]", "\\pL".repeat(20_000))), ranges("[\\pL]"));
     }
 
     #[test]
@@ -236,7 +353,7 @@ mod tests {
         let error = |pattern: &[u8]| {
             let decoded: String =
                 pattern.utf8_chunks().map(|c| c.valid().to_owned() + &"\u{fffd}".repeat(c.invalid().len())).collect();
-            Regexp::check_malformed(&decoded, pattern).unwrap_err()
+            Regexp::check_malformed(&decoded, pattern).unwrap_err().to_string()
         };
         for (pattern, kind, source) in [
             (&b"\xffa"[..], "invalid UTF-8", "\u{fffd}a"),

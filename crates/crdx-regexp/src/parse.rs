@@ -8,23 +8,28 @@
 use super::class;
 use super::tree::{Assertion, Greediness, Node, Op};
 use crdx_value::unicode::{self as tables, Ranges};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-/// A syntax error with its source text.
-#[derive(Debug)]
-pub struct Error {
-    kind: &'static str,
-    at: String,
+/// The reason why a text is not used as a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A syntax error with its source text, as Go writes it.
+    #[error("error parsing regexp: {kind}: `{at}`")]
+    Syntax {
+        /// The reason.
+        kind: &'static str,
+        /// The part of the pattern.
+        at: String,
+    },
+    /// Go combines all alternatives, and all parts of a sequence, again at every level of parentheses.
+    #[error("the pattern needs more steps to be parsed than kubectl-crdx executes for its length")]
+    Unfinished,
 }
 
 impl Error {
     pub(super) fn new(kind: &'static str, at: &str) -> Self {
-        Self { kind, at: at.to_owned() }
-    }
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "error parsing regexp: {}: `{}`", self.kind, self.at)
+        Self::Syntax { kind, at: at.to_owned() }
     }
 }
 
@@ -52,6 +57,11 @@ const MAX_RUNES: usize = (128 << 20) / 4;
 /// The maximum count in `{n,m}`, and of copies made by nested counts.
 const MAX_REPEAT: u32 = 1000;
 
+/// The steps of a pattern: this number, and [`STEPS_PER_BYTE`]. A step is a node that is visited or moved.
+const STEPS: usize = 10_000;
+/// The steps for each byte, so that the time for the patterns of a CRD grows with its length only.
+const STEPS_PER_BYTE: usize = 100;
+
 /// An exceeded limit; the error message contains the whole pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Limit {
@@ -59,6 +69,8 @@ pub(super) enum Limit {
     Depth,
     /// The program is too large.
     Size,
+    /// No steps are left.
+    Steps,
 }
 
 /// The flags `i`, `m`, `s` and `U`. Go stores them as bits, so that `(?-…)` becomes a complement; the effect is the
@@ -74,34 +86,27 @@ pub(super) struct Flags {
 #[derive(Debug)]
 enum Entry {
     Node(Node),
-    Paren { capture: Option<usize>, flags: Flags },
+    Paren { is_group: bool, flags: Flags },
     Bar,
 }
 
-/// A parsed pattern.
-#[derive(Debug)]
-pub struct Pattern {
-    pub tree: Node,
-    /// The name of each group, empty if it has none; entry 0 is the whole match.
-    pub names: Vec<String>,
-}
-
 /// Parses a pattern. If it was not UTF-8, `malformed` is the offset of the first U+FFFD that replaces a byte.
-pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<Pattern, Error> {
+pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<Node, Error> {
     let mut parser = Parser {
         source: pattern,
         malformed,
         flags: Flags::default(),
         stack: Vec::new(),
-        names: vec![String::new()],
         allocated: 0,
         spare: 0,
         runes: 0,
         repeats: 1,
         measures_size: false,
+        steps: pattern.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS),
+        classes: HashMap::new(),
+        in_brackets: HashSet::new(),
     };
-    let tree = parser.run()?;
-    Ok(Pattern { tree, names: parser.names })
+    parser.run()
 }
 
 pub(super) struct Parser<'a> {
@@ -109,7 +114,6 @@ pub(super) struct Parser<'a> {
     malformed: Option<usize>,
     pub(super) flags: Flags,
     stack: Vec<Entry>,
-    names: Vec<String>,
     /// The number of nodes that Go would have allocated, and how many of them are free: sizes are computed only above a
     /// number of nodes.
     allocated: i64,
@@ -117,6 +121,12 @@ pub(super) struct Parser<'a> {
     runes: usize,
     repeats: i64,
     measures_size: bool,
+    /// The steps that are left.
+    steps: usize,
+    /// The named classes that the pattern has, with their case variants if the flag is true.
+    pub(super) classes: HashMap<(String, bool), Arc<Ranges>>,
+    /// The names of the classes in the current brackets.
+    pub(super) in_brackets: HashSet<String>,
 }
 
 impl<'a> Parser<'a> {
@@ -155,6 +165,7 @@ impl<'a> Parser<'a> {
         let kind = match limit {
             Limit::Depth => TOO_DEEP,
             Limit::Size => TOO_LARGE,
+            Limit::Steps => return Error::Unfinished,
         };
         Error::new(kind, self.source)
     }
@@ -167,8 +178,7 @@ impl<'a> Parser<'a> {
             match c {
                 '(' if self.byte(after) == Some(b'?') => at = self.group_flags(at)?,
                 '(' => {
-                    let capture = Some(self.new_capture(String::new()));
-                    self.open(capture)?;
+                    self.open(true)?;
                     at = after;
                 }
                 '|' => {
@@ -255,6 +265,7 @@ impl<'a> Parser<'a> {
             return Ok(after);
         }
         let mut ranges = Ranges::new();
+        self.in_brackets.clear();
         let end = match self.unicode_class(at, &mut ranges)? {
             Some(end) => Some(end),
             None => self.perl_class(at, &mut ranges),
@@ -273,15 +284,10 @@ impl<'a> Parser<'a> {
 
     // Groups
 
-    fn new_capture(&mut self, name: String) -> usize {
-        self.names.push(name);
-        self.names.len() - 1
-    }
-
-    fn open(&mut self, capture: Option<usize>) -> Result<(), Error> {
+    fn open(&mut self, is_group: bool) -> Result<(), Error> {
         self.take();
         self.join_literals(None);
-        self.stack.push(Entry::Paren { capture, flags: self.flags });
+        self.stack.push(Entry::Paren { is_group, flags: self.flags });
         self.check_size(None).map_err(|l| self.whole(l))
     }
 
@@ -304,8 +310,7 @@ impl<'a> Parser<'a> {
             if name.is_empty() || !name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric()) {
                 return Err(Error::new(BAD_NAME, self.slice(at, end + 1)));
             }
-            let capture = Some(self.new_capture(name.to_owned()));
-            self.open(capture)?;
+            self.open(true)?;
             return Ok(end + 1);
         }
         let mut flags = self.flags;
@@ -322,7 +327,7 @@ impl<'a> Parser<'a> {
                 '-' if on => on = false,
                 ':' | ')' if on || saw_flag => {
                     if c == ':' {
-                        self.open(None)?;
+                        self.open(false)?;
                     }
                     self.flags = flags;
                     return Ok(after);
@@ -336,15 +341,12 @@ impl<'a> Parser<'a> {
 
     fn right_paren(&mut self) -> Result<(), Error> {
         self.close_alternatives().map_err(|l| self.whole(l))?;
-        let (Some(Entry::Node(inner)), Some(Entry::Paren { capture, flags })) = (self.stack.pop(), self.stack.pop())
+        let (Some(Entry::Node(inner)), Some(Entry::Paren { is_group, flags })) = (self.stack.pop(), self.stack.pop())
         else {
             return Err(Error::new(UNEXPECTED_PAREN, self.source));
         };
         self.flags = flags;
-        let node = match capture {
-            None => inner,
-            Some(index) => Node::new(Op::Capture { index, sub: Box::new(inner) }),
-        };
+        let node = if is_group { Node::new(Op::Capture(Box::new(inner))) } else { inner };
         self.push(node).map_err(|l| self.whole(l))
     }
 
@@ -436,6 +438,12 @@ impl<'a> Parser<'a> {
         Node::new(op)
     }
 
+    /// Takes the steps for visiting or moving nodes.
+    pub(super) fn visit(&mut self, count: usize) -> Result<(), Limit> {
+        self.steps = self.steps.checked_sub(count).ok_or(Limit::Steps)?;
+        Ok(())
+    }
+
     /// Counts nodes that Go would reuse.
     pub(super) fn give_back(&mut self, count: usize) {
         self.spare += count as i64;
@@ -511,27 +519,28 @@ impl<'a> Parser<'a> {
         if nodes.is_empty() {
             return self.push_new(Op::Empty);
         }
-        let node = self.collapse_concat(nodes);
+        let node = self.collapse_concat(nodes)?;
         self.push(node)
     }
 
-    fn collapse_concat(&mut self, mut nodes: Vec<Node>) -> Node {
+    fn collapse_concat(&mut self, mut nodes: Vec<Node>) -> Result<Node, Limit> {
         if nodes.len() == 1
             && let Some(node) = nodes.pop()
         {
-            return node;
+            return Ok(node);
         }
         self.take();
         let mut subs = Vec::with_capacity(nodes.len());
         for node in nodes {
             if let Op::Concat(inner) = node.op {
+                self.visit(inner.len())?;
                 subs.extend(inner);
                 self.give_back(1);
             } else {
                 subs.push(node);
             }
         }
-        Node::new(Op::Concat(subs))
+        Ok(Node::new(Op::Concat(subs)))
     }
 
     fn vertical_bar(&mut self) -> Result<(), Limit> {
@@ -591,6 +600,7 @@ impl<'a> Parser<'a> {
         if self.runes > MAX_RUNES {
             return Err(Limit::Size);
         }
+        self.visit(node.width())?;
         self.check_size(Some(node))?;
         if node.measure_height() > MAX_HEIGHT { Err(Limit::Depth) } else { Ok(()) }
     }
@@ -624,9 +634,16 @@ impl<'a> Parser<'a> {
         let negated = self.byte(at) == Some(b'^');
         at += usize::from(negated);
         let mut ranges = Ranges::new();
+        self.in_brackets.clear();
+        let mut cleaned = class::FEW_RANGES;
         let mut first = true;
         while first || self.byte(at) != Some(b']') {
             first = false;
+            // Ranges may be added many times.
+            if ranges.len() > 2 * cleaned {
+                class::clean(&mut ranges);
+                cleaned = ranges.len().max(class::FEW_RANGES);
+            }
             if let Some(end) = self.posix_class(at, &mut ranges)? {
                 at = end;
                 continue;
@@ -649,6 +666,7 @@ impl<'a> Parser<'a> {
                 }
             }
             if self.flags.fold {
+                self.visit(tables::foldable(lo, hi).count() / 2).map_err(|l| self.whole(l))?;
                 class::add_folded_range(&mut ranges, lo, hi);
             } else {
                 class::add_range(&mut ranges, lo, hi);

@@ -15,7 +15,7 @@ impl Regexp {
     /// A short text that matches and has at least `least` characters, or `None` if none is found. Of alternatives it takes
     /// number `choice`, modulo their number.
     pub fn sample(&self, least: usize, choice: usize) -> Option<String> {
-        let tree = parse::parse(self.source(), None).ok()?.tree;
+        let tree = parse::parse(self.source(), None).ok()?;
         let least = least.min(MAX_LENGTH);
         let extra = (0..=16).chain([least.saturating_sub(1), least, least.saturating_mul(2)]);
         extra
@@ -49,7 +49,7 @@ impl Sampler {
                 self.out.extend(PREFERRED.chars().find(has).or_else(letter).or_else(first));
             }
             Op::AnyNotNewline | Op::Any => self.out.push('a'),
-            Op::Capture { sub, .. } => self.write(sub, extra, depth - 1),
+            Op::Capture(sub) => self.write(sub, extra, depth - 1),
             Op::Star(sub, _) => self.repeat(sub, extra, depth),
             Op::Plus(sub, _) => self.repeat(sub, extra + 1, depth),
             Op::Quest(sub, _) => {
@@ -89,7 +89,7 @@ mod tests {
     fn a_sample_does_not_grow_beyond_the_longest_text() {
         let pattern = Regexp::new("^(([a-z]{1000})+)+$").unwrap();
         let mut sampler = Sampler { choice: 0, out: String::new() };
-        let tree = parse::parse(pattern.source(), None).unwrap().tree;
+        let tree = parse::parse(pattern.source(), None).unwrap();
         sampler.write(&tree, MAX_LENGTH, MAX_DEPTH);
         assert!((MAX_LENGTH..MAX_LENGTH + 10).contains(&sampler.out.len()), "{}", sampler.out.len());
         assert_eq!(pattern.sample(2000, 0).map(|text| text.len()), Some(2000));

@@ -34,13 +34,8 @@ pub enum Op {
     Any,
     /// An assertion about the position.
     Assertion(Assertion),
-    /// `(…)`
-    Capture {
-        /// The number of the group, starting at 1.
-        index: usize,
-        /// The content of the group.
-        sub: Box<Node>,
-    },
+    /// `(…)`. Nobody asks for the text of a group, but Go counts it as an instruction and as a level.
+    Capture(Box<Node>),
     /// `x*`
     Star(Box<Node>, Greediness),
     /// `x+`
@@ -101,13 +96,37 @@ impl Node {
         self.height = 0;
     }
 
+    /// The number of children, which measuring visits.
+    pub(crate) fn width(&self) -> usize {
+        match &self.op {
+            Op::Concat(subs) | Op::Alternate(subs) => subs.len(),
+            _ => 1,
+        }
+    }
+
+    /// The number of instructions of a [`Program`](super::vm::Program), with repetitions as often as they repeat.
+    pub fn instructions(&self) -> u64 {
+        match &self.op {
+            Op::Literal { runes, .. } => (runes.len() as u64).max(1),
+            Op::Capture(sub) => sub.instructions(),
+            Op::Star(sub, _) | Op::Plus(sub, _) | Op::Quest(sub, _) => sub.instructions().saturating_add(2),
+            Op::Repeat { min, max, sub, .. } => {
+                let most = u64::from(max.unwrap_or(*min).max(1));
+                let splits = most.saturating_sub(u64::from(*min));
+                sub.instructions().saturating_mul(most).saturating_add(splits).saturating_add(2)
+            }
+            Op::Concat(subs) | Op::Alternate(subs) => {
+                subs.iter().fold(0, |sum: u64, sub| sum.saturating_add(sub.instructions()).saturating_add(1))
+            }
+            _ => 1,
+        }
+    }
+
     fn children(&mut self) -> &mut [Node] {
         match &mut self.op {
-            Op::Capture { sub, .. }
-            | Op::Star(sub, _)
-            | Op::Plus(sub, _)
-            | Op::Quest(sub, _)
-            | Op::Repeat { sub, .. } => std::slice::from_mut(sub),
+            Op::Capture(sub) | Op::Star(sub, _) | Op::Plus(sub, _) | Op::Quest(sub, _) | Op::Repeat { sub, .. } => {
+                std::slice::from_mut(sub)
+            }
             Op::Concat(subs) | Op::Alternate(subs) => subs,
             _ => &mut [],
         }
@@ -133,7 +152,7 @@ impl Node {
     pub(crate) fn measure_size(&mut self) -> i64 {
         let size = match &mut self.op {
             Op::Literal { runes, .. } => runes.len() as i64,
-            Op::Capture { sub, .. } | Op::Star(sub, _) => 2 + sub.size(),
+            Op::Capture(sub) | Op::Star(sub, _) => 2 + sub.size(),
             Op::Plus(sub, _) | Op::Quest(sub, _) => 1 + sub.size(),
             Op::Concat(subs) => subs.iter_mut().map(Node::size).sum(),
             Op::Alternate(subs) => subs.iter_mut().map(|s| 1 + s.size()).sum::<i64>() - 1,
@@ -208,9 +227,7 @@ impl Node {
                     _ => sub.repeats_within(limit.checked_div(most).unwrap_or(limit)),
                 }
             }
-            Op::Capture { sub, .. } | Op::Star(sub, _) | Op::Plus(sub, _) | Op::Quest(sub, _) => {
-                sub.repeats_within(limit)
-            }
+            Op::Capture(sub) | Op::Star(sub, _) | Op::Plus(sub, _) | Op::Quest(sub, _) => sub.repeats_within(limit),
             Op::Concat(subs) | Op::Alternate(subs) => subs.iter().all(|s| s.repeats_within(limit)),
             _ => true,
         }

@@ -1,8 +1,8 @@
-//! A backtracking-free virtual machine (Pike VM) for large patterns: one instruction per code point, all threads in
-//! lockstep, and time linear in the length of text and pattern.
+//! A backtracking-free virtual machine (Pike VM): one instruction per code point, all threads in lockstep, and time linear
+//! in the length of text and pattern.
 //!
-//! It executes patterns that are too large for the automaton (`\pL{1000}` is 1000 instructions here but megabytes of
-//! states there) or nested too deeply for it.
+//! It executes patterns that match little text, because it needs no automaton, and patterns that are too large for an
+//! automaton (`\pL{1000}` is 1000 instructions here but megabytes of states there) or nested too deeply for it.
 
 use super::class;
 use super::tree::{Assertion, Greediness, Node, Op};
@@ -15,6 +15,7 @@ pub struct Program {
     code: Vec<Inst>,
 }
 
+// Addresses have 32 bits, so that an instruction has 16 bytes; Go's limit on the size of patterns is far lower.
 #[derive(Clone, Debug)]
 enum Inst {
     /// Matches a code point of the class.
@@ -22,19 +23,20 @@ enum Inst {
     /// Matches this code point.
     Char(u32),
     /// Continues at the first target, then at the second.
-    Split(usize, usize),
-    Jump(usize),
-    Save(usize),
+    Split(u32, u32),
+    Jump(u32),
+    /// The start or the end of the match.
+    Save(u8),
     Assertion(Assertion),
     Match,
     Fail,
 }
 
-/// Threads by priority, each with its group boundaries.
+/// Threads by priority, each with the boundaries of its match.
 struct Threads {
     /// The position in `list` of each instruction; valid only if the entry there points back.
-    index_of: Vec<usize>,
-    list: Vec<usize>,
+    index_of: Vec<u32>,
+    list: Vec<u32>,
     slots: Vec<Option<usize>>,
     width: usize,
 }
@@ -44,12 +46,12 @@ impl Threads {
         Self { index_of: vec![0; size], list: Vec::new(), slots: Vec::new(), width }
     }
     /// Adds an instruction unless it is already in the set.
-    fn insert(&mut self, pc: usize) -> bool {
-        let Some(index) = self.index_of.get_mut(pc) else { return false };
-        if self.list.get(*index) == Some(&pc) {
+    fn insert(&mut self, pc: u32) -> bool {
+        let Some(index) = self.index_of.get_mut(pc as usize) else { return false };
+        if self.list.get(*index as usize) == Some(&pc) {
             return false;
         }
-        *index = self.list.len();
+        *index = self.list.len() as u32;
         self.list.push(pc);
         self.slots.resize(self.list.len() * self.width, None);
         true
@@ -71,8 +73,8 @@ impl Threads {
 
 /// A pending step while following instructions that consume no input.
 enum Step {
-    Go(usize),
-    Restore(usize, Option<usize>),
+    Go(u32),
+    Restore(u8, Option<usize>),
 }
 
 impl Program {
@@ -86,21 +88,31 @@ impl Program {
         program
     }
 
-    fn set(&mut self, at: usize, inst: Inst) {
-        if let Some(target) = self.code.get_mut(at) {
+    /// The memory of the instructions in bytes.
+    pub fn memory(&self) -> usize {
+        self.code.len() * size_of::<Inst>()
+    }
+
+    /// The address of the next instruction.
+    fn next(&self) -> u32 {
+        self.code.len() as u32
+    }
+
+    fn set(&mut self, at: u32, inst: Inst) {
+        if let Some(target) = self.code.get_mut(at as usize) {
             *target = inst;
         }
     }
 
-    fn split(&mut self, at: usize, enter: usize, skip: usize, greediness: Greediness) {
+    fn split(&mut self, at: u32, enter: u32, skip: u32, greediness: Greediness) {
         let inst = if greediness == Greediness::Greedy { Inst::Split(enter, skip) } else { Inst::Split(skip, enter) };
         self.set(at, inst);
     }
 
     /// Reserves an instruction that is set later.
-    fn reserve(&mut self) -> usize {
+    fn reserve(&mut self) -> u32 {
         self.code.push(Inst::Fail);
-        self.code.len() - 1
+        self.next() - 1
     }
 
     fn class(&mut self, ranges: Ranges) {
@@ -108,7 +120,7 @@ impl Program {
     }
 
     fn plus(&mut self, sub: &Node, greediness: Greediness) {
-        let start = self.code.len();
+        let start = self.next();
         self.emit(sub);
         let split = self.reserve();
         self.split(split, start, split + 1, greediness);
@@ -117,7 +129,7 @@ impl Program {
     fn quest(&mut self, greediness: Greediness, body: impl FnOnce(&mut Self)) {
         let split = self.reserve();
         body(self);
-        self.split(split, split + 1, self.code.len(), greediness);
+        self.split(split, split + 1, self.next(), greediness);
     }
 
     fn star(&mut self, sub: &Node, greediness: Greediness) {
@@ -129,7 +141,7 @@ impl Program {
         let split = self.reserve();
         self.emit(sub);
         self.code.push(Inst::Jump(split));
-        self.split(split, split + 1, self.code.len(), greediness);
+        self.split(split, split + 1, self.next(), greediness);
     }
 
     fn emit(&mut self, node: &Node) {
@@ -154,11 +166,7 @@ impl Program {
             Op::AnyNotNewline => self.class(vec![(0, 0x9), (0xB, MAX)]),
             Op::Any => self.class(vec![(0, MAX)]),
             Op::Assertion(look) => self.code.push(Inst::Assertion(*look)),
-            Op::Capture { index, sub } => {
-                self.code.push(Inst::Save(2 * index));
-                self.emit(sub);
-                self.code.push(Inst::Save(2 * index + 1));
-            }
+            Op::Capture(sub) => self.emit(sub),
             Op::Star(sub, greediness) => self.star(sub, *greediness),
             Op::Plus(sub, greediness) => self.plus(sub, *greediness),
             Op::Quest(sub, greediness) => self.quest(*greediness, |program| program.emit(sub)),
@@ -174,10 +182,10 @@ impl Program {
                     let split = self.reserve();
                     self.emit(sub);
                     ends.push(self.reserve());
-                    self.set(split, Inst::Split(split + 1, self.code.len()));
+                    self.set(split, Inst::Split(split + 1, self.next()));
                 }
                 for end in ends {
-                    self.set(end, Inst::Jump(self.code.len()));
+                    self.set(end, Inst::Jump(self.next()));
                 }
             }
         }
@@ -185,17 +193,17 @@ impl Program {
 
     fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) {
         // Copies share their classes: they are the instructions of the first copy with shifted targets.
-        let mut copy: Option<(usize, usize)> = None;
+        let mut copy: Option<(u32, u32)> = None;
         let mut body = |program: &mut Self| match copy {
             None => {
-                let start = program.code.len();
+                let start = program.next();
                 program.emit(sub);
-                copy = Some((start, program.code.len()));
+                copy = Some((start, program.next()));
             }
             Some((start, end)) => {
-                let shift = program.code.len() - start;
+                let shift = program.next() - start;
                 for i in start..end {
-                    let inst = match program.code.get(i).cloned() {
+                    let inst = match program.code.get(i as usize).cloned() {
                         Some(Inst::Split(a, b)) => Inst::Split(a + shift, b + shift),
                         Some(Inst::Jump(a)) => Inst::Jump(a + shift),
                         Some(inst) => inst,
@@ -222,7 +230,7 @@ impl Program {
                     splits.push(self.reserve());
                     body(self);
                 }
-                let end = self.code.len();
+                let end = self.next();
                 for split in splits {
                     self.split(split, split + 1, end, greediness);
                 }
@@ -230,9 +238,16 @@ impl Program {
         }
     }
 
-    /// Finds the first match at or after `start`, and stores as many group boundaries as `slots` has room for.
+    /// Finds the first match at or after `start`, and stores its boundaries if `slots` has room for them.
     pub fn run(&self, text: &str, start: usize, slots: &mut [Option<usize>]) -> bool {
+        self.run_within(text, start, slots, &mut { u64::MAX }).unwrap_or(false)
+    }
+
+    /// As [`Self::run`], in at most `steps` instructions, which are taken from it. `None` if they do not suffice.
+    pub fn run_within(&self, text: &str, start: usize, slots: &mut [Option<usize>], steps: &mut u64) -> Option<bool> {
         let width = slots.len();
+        // The addresses of both sets of threads are cleared.
+        *steps = steps.checked_sub(self.code.len() as u64)?;
         let mut now = Threads::new(self.code.len(), width);
         let mut then = Threads::new(self.code.len(), width);
         let mut stack = Vec::new();
@@ -245,8 +260,9 @@ impl Program {
             let at = next.map_or(text.len(), |(i, _)| start + i);
             let after = next.map(|(_, c)| c);
             if now.list.is_empty() && matched {
-                return true;
+                return Some(true);
             }
+            *steps = steps.checked_sub(now.list.len() as u64 + 1)?;
             if !matched {
                 current.fill(None);
                 self.follow(0, at, before, after, &mut now, &mut current, &mut stack);
@@ -254,12 +270,12 @@ impl Program {
             let after_char = at + after.map_or(0, char::len_utf8);
             for thread in 0..now.list.len() {
                 let Some(pc) = now.list.get(thread).copied() else { break };
-                match (self.code.get(pc), after) {
+                match (self.code.get(pc as usize), after) {
                     (Some(Inst::Match), _) => {
                         slots.copy_from_slice(now.slots_of(thread));
                         matched = true;
                         if width == 0 {
-                            return true;
+                            return Some(true);
                         }
                         break;
                     }
@@ -272,7 +288,7 @@ impl Program {
                 self.follow(pc + 1, after_char, after, upcoming, &mut then, &mut current, &mut stack);
             }
             if after.is_none() {
-                return matched;
+                return Some(matched);
             }
             before = after;
             std::mem::swap(&mut now, &mut then);
@@ -284,7 +300,7 @@ impl Program {
     #[expect(clippy::too_many_arguments)]
     fn follow(
         &self,
-        pc: usize,
+        pc: u32,
         at: usize,
         before: Option<char>,
         after: Option<char>,
@@ -297,21 +313,21 @@ impl Program {
             let mut pc = match step {
                 Step::Go(pc) => pc,
                 Step::Restore(slot, value) => {
-                    if let Some(target) = slots.get_mut(slot) {
+                    if let Some(target) = slots.get_mut(usize::from(slot)) {
                         *target = value;
                     }
                     continue;
                 }
             };
             while threads.insert(pc) {
-                match self.code.get(pc) {
+                match self.code.get(pc as usize) {
                     Some(Inst::Split(first, second)) => {
                         stack.push(Step::Go(*second));
                         pc = *first;
                     }
                     Some(Inst::Jump(to)) => pc = *to,
                     Some(Inst::Save(slot)) => {
-                        if let Some(target) = slots.get_mut(*slot) {
+                        if let Some(target) = slots.get_mut(usize::from(*slot)) {
                             stack.push(Step::Restore(*slot, *target));
                             *target = Some(at);
                         }
@@ -350,7 +366,7 @@ fn can_be_empty(node: &Node) -> bool {
     match &node.op {
         Op::NoMatch | Op::Literal { .. } | Op::Class(_) | Op::AnyNotNewline | Op::Any => false,
         Op::Empty | Op::Assertion(_) | Op::Star(..) | Op::Quest(..) => true,
-        Op::Capture { sub, .. } | Op::Plus(sub, _) => can_be_empty(sub),
+        Op::Capture(sub) | Op::Plus(sub, _) => can_be_empty(sub),
         Op::Repeat { min, sub, .. } => *min == 0 || can_be_empty(sub),
         Op::Concat(subs) => subs.iter().all(can_be_empty),
         Op::Alternate(subs) => subs.iter().any(can_be_empty),

@@ -15,6 +15,7 @@ pub mod conditions;
 mod decode;
 mod default;
 mod encode;
+pub mod names_in_use;
 pub mod openapi;
 pub mod strategy;
 pub mod validation;
@@ -360,6 +361,7 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use super::names_in_use::NamesInUse;
     use super::*;
     use crdx_value::release::Release;
     use crdx_value::{json, object};
@@ -485,7 +487,7 @@ mod tests {
         let mut value = read(GIZMO);
         value.insert_at(&["spec", "conversion"], read(conversion));
         let mut crd = decode(&value).unwrap().crd;
-        conditions::accept_names(&mut crd, std::iter::empty(), "2026-01-01T00:00:00Z");
+        conditions::accept_names(&mut crd, &NamesInUse::default(), "2026-01-01T00:00:00Z");
         for (minor, is_established) in [(30, true), (31, false), (37, false)] {
             let mut crd = crd.clone();
             conditions::establish(&mut crd, Release::new(minor).unwrap(), "2026-01-01T00:00:00Z");
@@ -496,17 +498,22 @@ mod tests {
     #[test]
     fn names_are_accepted_unless_another_crd_has_them() {
         let mut first = decode(&read(GIZMO)).unwrap().crd;
-        conditions::accept_names(&mut first, std::iter::empty(), "2026-01-01T00:00:00Z");
+        conditions::accept_names(&mut first, &NamesInUse::default(), "2026-01-01T00:00:00Z");
         assert!(!first.is_true("Established") && first.is_true("NamesAccepted"));
         conditions::establish(&mut first, Release::NEWEST, "2026-01-01T00:00:00Z");
         assert!(first.is_true("Established") && first.is_true("NamesAccepted"));
         let before = first.status.clone();
-        conditions::accept_names(&mut first, std::iter::empty(), "2026-01-02T00:00:00Z");
+        conditions::accept_names(&mut first, &NamesInUse::default(), "2026-01-02T00:00:00Z");
         conditions::establish(&mut first, Release::NEWEST, "2026-01-02T00:00:00Z");
         assert!(first.status == before);
 
+        let in_use = |crd: &CustomResourceDefinition| {
+            let mut names = NamesInUse::default();
+            names.set(crd);
+            names
+        };
         let mut second = decode(&read(&GIZMO.replace("gizmos", "gizmoz"))).unwrap().crd;
-        conditions::accept_names(&mut second, std::iter::once(&first), "2026-01-01T00:00:00Z");
+        conditions::accept_names(&mut second, &in_use(&first), "2026-01-01T00:00:00Z");
         let naming = second.condition("NamesAccepted").unwrap();
         assert_eq!(
             (naming.reason.as_str(), naming.message.as_str()),
@@ -519,7 +526,7 @@ mod tests {
         first.status.accepted_names.short_names = vec!["taken".to_owned()];
         let mut third = decode(&read(&GIZMO.replace("gizmos", "widgets").replace("Gizmo", "Widget"))).unwrap().crd;
         third.spec.names.short_names = vec!["widgets".to_owned(), "taken".to_owned()];
-        conditions::accept_names(&mut third, std::iter::once(&first), "2026-01-01T00:00:00Z");
+        conditions::accept_names(&mut third, &in_use(&first), "2026-01-01T00:00:00Z");
         let message = &third.condition("NamesAccepted").unwrap().message;
         assert_eq!(message, r#"["widgets" is already in use, "taken" is already in use]"#);
     }

@@ -189,7 +189,8 @@ impl<R: Read> Chunks<R> {
         Self::with_limit(reader, MAX_DOCUMENT)
     }
 
-    fn with_limit(reader: R, limit: usize) -> Self {
+    /// As [`Self::new`], for documents of at most `limit` bytes.
+    pub fn with_limit(reader: R, limit: usize) -> Self {
         Self {
             input: Pushback { pushed: Vec::new(), at: 0, inner: BufReader::with_capacity(BUFFER, reader) },
             limit,

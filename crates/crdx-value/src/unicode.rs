@@ -69,7 +69,7 @@ pub struct Named {
 }
 
 /// Normalizes a class name: case, spaces, underscores and dashes are ignored.
-fn canonical(name: &str) -> String {
+pub fn canonical(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')) {
         out.push(if out.is_empty() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() });

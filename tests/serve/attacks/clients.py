@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts `serve`, attacks it with slow clients, and measures its memory and the time of an ordinary POST.
+"""Starts `serve`, attacks it with slow clients or hostile requests, and measures its memory and the time of a request.
 
     tests/serve/attacks/clients.py BINARY [READERS] [SENDERS]
 
@@ -8,6 +8,7 @@ bytes at a time. Meanwhile, an object is created every half second. The program 
 more than 500 MB (the stored objects included), or a POST takes more than 5 s.
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -19,7 +20,8 @@ import sys
 import threading
 import time
 
-from attacks import MEMORY, SECONDS, crd, foo
+from inputs import crd, foo
+from limits import MEMORY, SECONDS
 
 PATH = "/apis/example.com/v1/namespaces/default/foos"
 OBJECTS, SIZE = 30, 1_000_000
@@ -77,7 +79,7 @@ def answers(clients):
 
 
 def attack(process, port, readers, senders, lists):
-    started, clients, times, problems = time.monotonic(), [], [], []
+    begun, clients, times, problems = time.monotonic(), [], [], []
 
     def connect():
         for number in range(readers):
@@ -86,7 +88,7 @@ def attack(process, port, readers, senders, lists):
             clients.append((send_slowly(port), True))
 
     def keep_sending():
-        while time.monotonic() - started < SECONDS_OF_ATTACK:
+        while time.monotonic() - begun < SECONDS_OF_ATTACK:
             for client, is_sender in list(clients):
                 if is_sender:
                     try:
@@ -98,8 +100,8 @@ def attack(process, port, readers, senders, lists):
     threads = [threading.Thread(target=work, daemon=True) for work in (connect, keep_sending)]
     for thread in threads:
         thread.start()
-    number, most = 0, 0
-    while time.monotonic() - started < SECONDS_OF_ATTACK:
+    number = 0
+    while time.monotonic() - begun < SECONDS_OF_ATTACK:
         number += 1
         # A large object needs a share of the memory for bodies.
         spec = {"text": "x" * (SIZE if number % 4 == 0 else 1)}
@@ -109,7 +111,6 @@ def attack(process, port, readers, senders, lists):
         except OSError as error:
             code = error
         times.append(time.monotonic() - before)
-        most = max(most, memory(process)[0])
         if code != 201:
             problems.append(f"POST {number}: {code} after {times[-1]:.1f} s")
         time.sleep(0.5)
@@ -118,13 +119,12 @@ def attack(process, port, readers, senders, lists):
         problems.append("no client received the beginning of a list")
     for client, _ in clients:
         client.close()
-    return len(clients), answered, most, times, problems
+    return times, problems
 
 
-def main():
-    binary = os.path.abspath(sys.argv[1])
-    readers, senders = [int(word) for word in (sys.argv[2:] + ["100", "500"][len(sys.argv) - 2 :])][:2]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+@contextlib.contextmanager
+def started(binary):
+    """A server: its process and its port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([binary, "serve", "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -135,6 +135,41 @@ def main():
                     break
             except OSError:
                 time.sleep(0.1)
+        yield process, port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def cpu(process):
+    """The CPU time of a process in seconds."""
+    with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
+        words = file.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def answer(binary, requests):
+    """Sends requests one after the other; returns the worst code, the peak memory in MB, the CPU time and the size of the bodies."""
+    with started(binary) as (process, port):
+        code, size = 0, 0
+        try:
+            for method, path, value in requests:
+                body = json.dumps(value)
+                size += len(body)
+                code = max(code, send(port, method, path, body))
+                if path.endswith("/customresourcedefinitions"):
+                    names = value["spec"]["names"]["plural"]
+                    while len(requests) < 10 and send(port, "GET", f"/apis/example.com/v1/{names}") == 404:
+                        time.sleep(0.1)
+            return code, memory(process)[1], cpu(process), size
+        except (OSError, http.client.HTTPException) as error:
+            return repr(error), 0, 0, size
+
+
+def attacks(binary, readers=100, senders=500):
+    """The attacks of slow clients: name, peak memory in MB, the time of the slowest POST, and problems."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    with started(binary) as (process, port):
         crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         assert send(port, "POST", crds, json.dumps(crd())) == 201
         while send(port, "GET", PATH) != 200:
@@ -143,20 +178,22 @@ def main():
             body = json.dumps(foo({"text": "x" * SIZE}, name=f"large-{number}"))
             code = send(port, "POST", PATH, body)
             assert code == 201, code
-        at_rest = memory(process)[0]
-        failed = False
-        for name, counts in [("unread lists", (readers, 0, LISTS[:1])), ("all forms", (readers, 0, LISTS)), ("watches", (readers, 0, LISTS[3:])), ("slow bodies", (0, senders, LISTS)), ("both", (readers, senders, LISTS[:1]))]:
-            count, answered, most, times, problems = attack(process, port, *counts)
-            bad = most > MEMORY or max(times) > SECONDS or bool(problems)
-            failed |= bad
-            print(f"{name:14} {count:4} clients, {answered} with an answer: {at_rest} MB before, {most} MB, {len(times)} POSTs, slowest {max(times):.2f} s{'  !' if bad else ''}", flush=True)
-            for problem in problems[:5]:
-                print("    " + problem)
-        print(f"peak memory: {memory(process)[1]} MB")
-        sys.exit(1 if failed or memory(process)[1] > MEMORY else 0)
-    finally:
-        process.kill()
-        process.wait()
+        for name, counts in [("unread-lists", (readers, 0, LISTS[:1])), ("all-forms", (readers, 0, LISTS)), ("watches", (readers, 0, LISTS[3:])), ("slow-bodies", (0, senders, LISTS)), ("both", (readers, senders, LISTS[:1]))]:
+            times, problems = attack(process, port, *counts)
+            yield name, memory(process)[1], max(times), problems
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1])
+    readers, senders = [int(word) for word in (sys.argv[2:] + ["100", "500"][len(sys.argv) - 2 :])][:2]
+    failed = False
+    for name, most, seconds, problems in attacks(binary, readers, senders):
+        bad = most > MEMORY or seconds > SECONDS or bool(problems)
+        failed |= bad
+        print(f"{name:14} {most} MB, slowest POST {seconds:.2f} s{'  !' if bad else ''}", flush=True)
+        for problem in problems[:5]:
+            print("    " + problem)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -151,7 +151,9 @@ fn unwrapped(type_: &Type, optional: bool) -> &Type {
 /// Returns true if a call with this literal as its first argument can succeed.
 fn is_valid_argument(function: &str, value: &Literal) -> bool {
     match (function, value) {
-        ("matches", Literal::String(pattern)) => Regexp::new(pattern).is_ok(),
+        ("matches", Literal::String(pattern)) => {
+            !matches!(Regexp::new(pattern), Err(crdx_regexp::Error::Syntax { .. }))
+        }
         ("duration", Literal::String(text)) => converts("string_to_duration", Value::string(text.as_str())),
         ("timestamp", Literal::String(text)) => converts("string_to_timestamp", Value::string(text.as_str())),
         // A null literal type-checks for both functions, but both reject it at run time; `duration` has no conversion

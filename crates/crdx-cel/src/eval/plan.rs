@@ -270,7 +270,12 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
     let (Some(kind), Some(source)) = (kind, pattern) else {
         return Ok(plain_call(callee, args));
     };
-    let pattern = Regexp::new(&source)?;
+    let pattern = match Regexp::new(&source) {
+        Ok(pattern) => pattern,
+        // The evaluation is interrupted.
+        Err(crdx_regexp::Error::Unfinished) => return Ok(plain_call(callee, args)),
+        Err(error) => return Err(error.to_string()),
+    };
     let mut args = args.into_iter();
     let (text, _, limit) = (args.next().ok_or("no such overload")?, args.next(), args.next());
     let pattern_value = Value::string(source.to_string());

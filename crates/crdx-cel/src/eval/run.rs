@@ -11,7 +11,7 @@ use crate::{
     library,
     value::{Error, Fuel, Key, Map, Message, Text, Value, equal, message, well_known},
 };
-use crdx_regexp::Regexp;
+use crdx_regexp::{Error as RegexpError, Regexp};
 use crdx_value::release::{Minor, V1_37};
 use crdx_value::steps::Steps;
 use std::{collections::BTreeMap, sync::Arc};
@@ -459,8 +459,11 @@ impl<'a> Run<'a, '_> {
         limit: i64,
     ) -> Result<Value<'a>, Error> {
         if self.compiled.as_ref().is_none_or(|(source, _)| source != pattern) {
-            let compiled = Regexp::new(pattern)
-                .map_err(|e| Error::new(if kind == MatchKind::Matches { e } else { format!("Illegal regex: {e}") }))?;
+            let compiled = Regexp::new(pattern).map_err(|error| match error {
+                RegexpError::Unfinished => Error::Interrupted,
+                RegexpError::Syntax { .. } if kind == MatchKind::Matches => Error::new(error.to_string()),
+                RegexpError::Syntax { .. } => Error::new(format!("Illegal regex: {error}")),
+            })?;
             self.compiled = Some((pattern.clone(), compiled));
         }
         let Some((_, pattern)) = &self.compiled else {
@@ -470,6 +473,9 @@ impl<'a> Run<'a, '_> {
     }
 
     fn matched(&self, kind: MatchKind, pattern: &Regexp, text: &Text<'a>, limit: i64) -> Result<Value<'a>, Error> {
+        if kind != MatchKind::FindAll {
+            library::spend_match(pattern, text, &self.fuel)?;
+        }
         match kind {
             MatchKind::Matches => Ok(Value::Bool(pattern.is_match(text))),
             MatchKind::Find => Ok(library::first_match(pattern, text)),

@@ -23,10 +23,22 @@ pub(crate) fn first_match<'a>(pattern: &Regexp, text: &Text<'a>) -> Value<'a> {
 
 /// All matches, at most `limit` unless `limit` is negative.
 pub(crate) fn all_matches<'a>(pattern: &Regexp, text: &Text<'a>, limit: i64, fuel: &Fuel) -> Result<Value<'a>, Error> {
-    let ranges = pattern.find_all(text, usize::try_from(limit).ok());
+    let before = fuel.left().saturating_mul(STEPS);
+    let mut left = before;
+    let ranges = pattern.find_all(text, usize::try_from(limit).ok(), &mut left).map_err(|_| Error::Interrupted);
+    fuel.spend(usize::try_from((before - left) / STEPS).unwrap_or(usize::MAX))?;
+    let ranges = ranges?;
     fuel.spend(ranges.len().saturating_mul(PART))?;
     Ok(Value::list(ranges.into_iter().map(|range| Value::String(text.slice(range))).collect()))
 }
+
+/// Takes the steps for matching a text.
+pub(crate) fn spend_match(pattern: &Regexp, text: &str, fuel: &Fuel) -> Result<(), Error> {
+    fuel.spend(usize::try_from(pattern.work(text.len()) / STEPS).unwrap_or(usize::MAX))
+}
+
+/// The steps of a pattern for a step of an evaluation. They are the most that matching may need.
+const STEPS: u64 = 4;
 
 /// The steps for a part of a text: each part of a computed text is a copy.
 pub(super) const PART: usize = 4;

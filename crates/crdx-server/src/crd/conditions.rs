@@ -7,13 +7,14 @@
 
 use super::aggregate::aggregate;
 use super::approval::{Approval, approval, is_protected};
+use super::names_in_use::NamesInUse;
 use super::validation::structural;
-use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Names, Spec};
+use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Spec};
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Sets a condition. Its transition time changes only if its status changes.
 pub fn set(crd: &mut CustomResourceDefinition, mut new: Condition, now: &str) {
@@ -43,56 +44,42 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
 }
 
 /// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the initial
-/// `Established`. `others` are all other CRDs of the server.
-pub(crate) fn accept_names<'a>(
-    crd: &mut CustomResourceDefinition,
-    others: impl Iterator<Item = &'a CustomResourceDefinition> + Clone,
-    now: &str,
-) {
-    accept_once(crd, others.clone(), now);
+/// `Established`. `in_use` has the names of the other CRDs of the server, and may have those of this one.
+pub(crate) fn accept_names(crd: &mut CustomResourceDefinition, in_use: &NamesInUse, now: &str) {
+    accept_once(crd, in_use, now);
     // The controller is called again for its own change. The accepted names of the CRD itself are then in use, too.
-    accept_once(crd, others, now);
+    accept_once(crd, in_use, now);
 }
 
-fn accept_once<'a>(
-    crd: &mut CustomResourceDefinition,
-    others: impl Iterator<Item = &'a CustomResourceDefinition>,
-    now: &str,
-) {
+fn accept_once(crd: &mut CustomResourceDefinition, in_use: &NamesInUse, now: &str) {
     if crd.spec.names == crd.status.accepted_names {
         return;
     }
-    let mut resources = BTreeSet::new();
-    let mut kinds = BTreeSet::new();
-    let mut take = |names: &Names| {
-        resources.extend([names.plural.clone(), names.singular.clone()]);
-        resources.extend(names.short_names.iter().cloned());
-        kinds.extend([names.kind.clone(), names.list_kind.clone()]);
-    };
-    take(&crd.status.accepted_names);
-    for other in others.filter(|o| o.spec.group == crd.spec.group && o.name() != crd.name()) {
-        take(&other.status.accepted_names);
-    }
+    let group = &crd.spec.group;
+    let own = &crd.status.accepted_names;
+    let own_resources: HashSet<&str> =
+        [&own.plural, &own.singular].into_iter().chain(&own.short_names).map(String::as_str).collect();
+    let resources = |name: &str| own_resources.contains(name) || in_use.has_resource(group, name);
+    let kinds = |name: &str| own.kind == name || own.list_kind == name || in_use.has_kind(group, name);
 
     let requested = &crd.spec.names;
     let current = &crd.status.accepted_names;
     let mut accepted = current.clone();
     let mut conflict_found = None;
-    let conflict = |name: &str, current: &str, used: &BTreeSet<String>| {
-        (name != current && used.contains(name))
-            .then(|| format!("{} is already in use", crdx_value::quote::go_quote(name)))
+    let conflict = |name: &str, current: &str, is_used: &dyn Fn(&str) -> bool| {
+        (name != current && is_used(name)).then(|| format!("{} is already in use", crdx_value::quote::go_quote(name)))
     };
-    let mut one =
-        |name: &str, current: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
-            name, current, used,
-        ) {
+    let mut one = |name: &str, current: &str, used: &dyn Fn(&str) -> bool, reason: &'static str, out: &mut String| {
+        match conflict(name, current, used) {
             Some(message) => conflict_found = Some((reason, message)),
             None => name.clone_into(out),
-        };
+        }
+    };
     one(&requested.plural, &current.plural, &resources, "PluralConflict", &mut accepted.plural);
     one(&requested.singular, &current.singular, &resources, "SingularConflict", &mut accepted.singular);
     if requested.short_names != current.short_names {
-        let new = requested.short_names.iter().filter(|n| !current.short_names.contains(n));
+        let known: HashSet<&String> = current.short_names.iter().collect();
+        let new = requested.short_names.iter().filter(|n| !known.contains(n));
         let conflicts: Vec<_> = new.filter_map(|n| conflict(n, "", &resources)).collect();
         if conflicts.is_empty() {
             accepted.short_names.clone_from(&requested.short_names);
@@ -100,13 +87,12 @@ fn accept_once<'a>(
             conflict_found = Some(("ShortNamesConflict", aggregate(conflicts.into_iter())));
         }
     }
-    let mut one =
-        |name: &str, current: &str, used: &BTreeSet<String>, reason: &'static str, out: &mut String| match conflict(
-            name, current, used,
-        ) {
+    let mut one = |name: &str, current: &str, used: &dyn Fn(&str) -> bool, reason: &'static str, out: &mut String| {
+        match conflict(name, current, used) {
             Some(message) => conflict_found = Some((reason, message)),
             None => name.clone_into(out),
-        };
+        }
+    };
     one(&requested.kind, &current.kind, &kinds, "KindConflict", &mut accepted.kind);
     one(&requested.list_kind, &current.list_kind, &kinds, "ListKindConflict", &mut accepted.list_kind);
     accepted.categories.clone_from(&requested.categories);

@@ -220,7 +220,7 @@ impl Types {
 #[derive(Debug)]
 pub struct Pattern {
     source: String,
-    compiled: OnceLock<Result<Regexp, String>>,
+    compiled: OnceLock<Result<Regexp, crdx_regexp::Error>>,
 }
 
 impl Pattern {
@@ -231,9 +231,9 @@ impl Pattern {
     /// The compiled pattern.
     ///
     /// # Errors
-    /// Returns Go's error message for an invalid pattern.
-    pub fn regexp(&self) -> Result<&Regexp, &str> {
-        self.compiled.get_or_init(|| Regexp::new(&self.source)).as_ref().map_err(String::as_str)
+    /// The pattern is invalid, or parsing it needs too many steps.
+    pub fn regexp(&self) -> Result<&Regexp, &crdx_regexp::Error> {
+        self.compiled.get_or_init(|| Regexp::new(&self.source)).as_ref()
     }
 }
 

@@ -173,10 +173,25 @@ impl<'a> Validator<'_, 'a> {
             let text = format!("{path} in body should be at least {min} chars long");
             out.fail(self.report.invalid(path, s, text));
         } else if let Some(pattern) = &checks.pattern
-            && let Some(complaint) = mismatch(pattern, s)
+            && let Some(complaint) = self.mismatch(pattern, s)
         {
             let text = format!("{path} in body should match '{complaint}'");
             out.fail(self.report.invalid(path, s, text));
+        }
+    }
+
+    /// Returns the pattern if a text does not match it.
+    fn mismatch(&self, pattern: &Pattern, s: &str) -> Option<String> {
+        match pattern.regexp() {
+            Ok(regexp) => {
+                self.report.steps.take(regexp.work(s.len())).ok()?;
+                (!regexp.is_match(s)).then(|| pattern.source().to_owned())
+            }
+            Err(crdx_regexp::Error::Unfinished) => {
+                self.report.steps.take_all();
+                None
+            }
+            Err(error) => Some(format!("{}, but pattern is invalid: {error}", pattern.source())),
         }
     }
 
@@ -352,13 +367,6 @@ impl<'a> Validator<'_, 'a> {
 }
 
 /// The error message if `s` does not match. A pattern that cannot be compiled matches nothing.
-fn mismatch(pattern: &Pattern, s: &str) -> Option<String> {
-    match pattern.regexp() {
-        Ok(regexp) => (!regexp.is_match(s)).then(|| pattern.source().to_owned()),
-        Err(text) => Some(format!("{}, but pattern is invalid: {text}", pattern.source())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,16 +2,16 @@
 //!
 //! An expression that does not compile is stored with its error; its evaluation fails.
 
-use super::dependencies::Dependencies;
+use super::dependencies::{Dependencies, OfVariables};
 use super::environment::{Declarations, Environments};
 use super::model::{Mutation, Policy};
 use crdx_cel::{
-    env::Env,
     eval::Program,
     types::Type,
     value::message::{JSON_PATCH, OBJECT},
 };
 use crdx_value::release::Release;
+use std::collections::HashMap;
 
 /// A compiled expression, or the compile error.
 #[derive(Debug)]
@@ -35,6 +35,32 @@ pub struct Variable {
     pub expression: Expression,
 }
 
+/// Variables, in order.
+#[derive(Debug, Default)]
+pub struct Variables {
+    list: Vec<Variable>,
+    /// The index by name. If several variables have the same name, the server uses the last one.
+    by_name: HashMap<String, usize>,
+}
+
+impl Variables {
+    fn add(&mut self, variable: Variable) {
+        self.by_name.insert(variable.name.clone(), self.list.len());
+        self.list.push(variable);
+    }
+
+    /// The number of variables.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The variable with a name, and its index.
+    pub fn get(&self, name: &str) -> Option<(usize, &Variable)> {
+        let index = *self.by_name.get(name)?;
+        Some((index, self.list.get(index)?))
+    }
+}
+
 /// A patch.
 #[derive(Debug)]
 pub enum Patch {
@@ -48,7 +74,7 @@ pub enum Patch {
 #[derive(Debug)]
 pub struct Compiled {
     /// The variables, in order.
-    pub variables: Vec<Variable>,
+    pub variables: Variables,
     /// The match conditions.
     pub match_conditions: Vec<Expression>,
     /// The validations.
@@ -65,22 +91,19 @@ pub struct Compiled {
 pub fn compile(policy: &Policy, release: Release) -> Compiled {
     let all = Declarations { params: policy.param_kind.is_some(), authorizer: true, patch_types: false };
     let mut environments = Environments::new(release);
-    let mut variables = Vec::new();
-    let mut dependencies = Vec::new();
+    let mut variables = Variables::default();
+    let mut dependencies = OfVariables::default();
     for variable in &policy.variables {
-        let (expression, type_) = expression(&variable.expression, &environments.env(all), (all, &dependencies), &[]);
+        let (expression, type_) = expression(&variable.expression, &environments, (all, &dependencies), &[]);
         environments.add_variable(&variable.name, type_.as_ref());
-        dependencies.push((variable.name.clone(), expression.dependencies));
-        variables.push(Variable { name: variable.name.clone(), expression });
+        dependencies.add(&variable.name, expression.dependencies);
+        variables.add(Variable { name: variable.name.clone(), expression });
     }
-    let env = environments.env(all);
-    let of = |source: &str, types: &[Type]| expression(source, &env, (all, &dependencies), types).0;
+    let of = |source: &str, types: &[Type]| expression(source, &environments, (all, &dependencies), types).0;
     let for_messages = Declarations { authorizer: false, ..all };
-    let message_env = environments.env(for_messages);
-    let message = |source: &str| expression(source, &message_env, (for_messages, &dependencies), &[Type::String]).0;
+    let message = |source: &str| expression(source, &environments, (for_messages, &dependencies), &[Type::String]).0;
     let for_patches = Declarations { patch_types: true, ..all };
-    let patch_env = environments.env(for_patches);
-    let patch = |source: &str, type_| expression(source, &patch_env, (for_patches, &dependencies), &[type_]).0;
+    let patch = |source: &str, type_| expression(source, &environments, (for_patches, &dependencies), &[type_]).0;
     let texts = [Type::String, Type::Null];
     Compiled {
         match_conditions: policy.match_conditions.iter().map(|source| of(source, &[Type::Bool])).collect(),
@@ -107,19 +130,22 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
 /// (`webhook.GetCompiledMatcher`).
 pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
     let declarations = Declarations { params: false, authorizer: true, patch_types: false };
-    let env = Environments::without_composition(release).env(declarations);
-    sources.iter().map(|source| expression(source, &env, (declarations, &[]), &[Type::Bool]).0).collect()
+    let (environments, variables) = (Environments::without_composition(release), OfVariables::default());
+    sources
+        .iter()
+        .map(|source| expression(source, &environments, (declarations, &variables), &[Type::Bool]).0)
+        .collect()
 }
 
 /// Compiles an expression that must have one of these types (or any type, if `types` is empty). Also returns the type.
 /// `variables` are the variables declared before it, with their dependencies.
 pub(super) fn expression(
     source: &str,
-    env: &Env,
-    (declarations, variables): (Declarations, &[(String, Dependencies)]),
+    environments: &Environments,
+    (declarations, variables): (Declarations, &OfVariables),
     types: &[Type],
 ) -> (Expression, Option<Type>) {
-    let compiled = super::expression::compile(source, env, types);
+    let compiled = super::expression::compile(source, &environments.env_for(declarations, source), types);
     let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
     let type_ = checked.map(|checked| checked.result_type().clone());
     let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::from_ast(checked, variables));

@@ -1,6 +1,7 @@
 //! Finds the inputs of an expression that may be unknown in a simulation, in its checked syntax tree.
 
 use crdx_cel::ast::{CheckedAst, Expr, ExprKind, Reference};
+use std::collections::HashMap;
 
 /// The inputs of an expression that may be unknown in a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +37,13 @@ impl Dependencies {
     }
 
     /// Returns the dependencies of an expression, including those of its variables.
-    pub(crate) fn from_ast(checked: &CheckedAst, variables: &[(String, Self)]) -> Self {
+    pub(crate) fn from_ast(checked: &CheckedAst, variables: &OfVariables) -> Self {
         let mut found = Self::default();
         found.visit(&checked.ast.expr, checked, variables);
         found
     }
 
-    fn visit(&mut self, expr: &Expr, checked: &CheckedAst, variables: &[(String, Self)]) {
+    fn visit(&mut self, expr: &Expr, checked: &CheckedAst, variables: &OfVariables) {
         let variable = |expr: &Expr| match checked.reference(expr.id) {
             Some(Reference::Variable(name)) => Some(name.to_string()),
             _ => None,
@@ -54,9 +55,7 @@ impl Dependencies {
                     return;
                 }
                 Some("variables") => {
-                    // If several variables have the same name, the server uses the last one. Here all of them count.
-                    let named = variables.iter().filter(|(name, _)| name == field);
-                    *self = named.fold(*self, |all, (_, of)| all.or(*of));
+                    *self = self.or(variables.named.get(field).copied().unwrap_or_default());
                     return;
                 }
                 _ if is_name_of_namespace(operand, field, &variable) => return,
@@ -65,7 +64,7 @@ impl Dependencies {
         }
         match variable(expr).as_deref() {
             Some("request") => self.user = true,
-            Some("variables") => *self = variables.iter().fold(*self, |all, (_, of)| all.or(*of)),
+            Some("variables") => *self = self.or(variables.all),
             Some("namespaceObject") => self.namespace = true,
             Some("authorizer" | "authorizer.requestResource") => self.authorizer = true,
             _ => {}
@@ -73,6 +72,22 @@ impl Dependencies {
         for child in expr.children() {
             self.visit(child, checked, variables);
         }
+    }
+}
+
+/// The dependencies of variables.
+#[derive(Debug, Default)]
+pub(crate) struct OfVariables {
+    named: HashMap<String, Dependencies>,
+    all: Dependencies,
+}
+
+impl OfVariables {
+    /// Adds a variable. If several variables have the same name, the server uses the last one. Here all of them count.
+    pub(crate) fn add(&mut self, name: &str, of: Dependencies) {
+        let known = self.named.entry(name.to_owned()).or_default();
+        *known = known.or(of);
+        self.all = self.all.or(of);
     }
 }
 
@@ -108,7 +123,10 @@ mod tests {
         let declarations = Declarations { params: true, authorizer: true, patch_types: false };
         let checked = environments.env(declarations).compile(source).map_err(|issues| issues.display()).expect(source);
         let user = Dependencies { user: true, ..Dependencies::default() };
-        Dependencies::from_ast(&checked, &[("who".to_owned(), user), ("what".to_owned(), Dependencies::default())])
+        let mut variables = OfVariables::default();
+        variables.add("who", user);
+        variables.add("what", Dependencies::default());
+        Dependencies::from_ast(&checked, &variables)
     }
 
     #[test]

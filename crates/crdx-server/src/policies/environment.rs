@@ -6,7 +6,7 @@ use crdx_cel::{
     types::Type,
 };
 use crdx_value::release::Release;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 /// The name of the type of `variables`.
@@ -59,11 +59,28 @@ impl Environments {
 
     /// Returns the environment of a stored expression. Its variables are in the order of [`super::evaluate`].
     pub fn env(&self, declarations: Declarations) -> Env {
-        self.env_in(Mode::Stored, declarations)
+        self.with_variables(Mode::Stored, declarations, self.variables.iter())
     }
 
-    /// Returns the environment of a new or a stored expression.
-    pub(crate) fn env_in(&self, mode: Mode, declarations: Declarations) -> Env {
+    /// As [`Self::env`], with the variables that `source` may refer to, so that the time for all expressions of a policy
+    /// does not grow with the square of its variables.
+    pub fn env_for(&self, declarations: Declarations, source: &str) -> Env {
+        self.env_in(Mode::Stored, declarations, source)
+    }
+
+    /// Returns the environment of a new or a stored expression. It has the variables whose names `source` contains.
+    pub(crate) fn env_in(&self, mode: Mode, declarations: Declarations, source: &str) -> Env {
+        let words: BTreeSet<&str> = source.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()).collect();
+        let named = words.into_iter().filter_map(|word| self.variables.get_key_value(word));
+        self.with_variables(mode, declarations, named)
+    }
+
+    fn with_variables<'v>(
+        &self,
+        mode: Mode,
+        declarations: Declarations,
+        variables: impl Iterator<Item = (&'v String, &'v Type)>,
+    ) -> Env {
         let base = match (mode, declarations.patch_types) {
             (Mode::New, false) => BaseEnv::for_new(self.release),
             (Mode::New, true) => BaseEnv::for_new_with_patch_types(self.release),
@@ -90,7 +107,7 @@ impl Environments {
             return env;
         }
         env = env.with_variable("variables", object(VARIABLES));
-        let fields = self.variables.iter().map(|(name, type_)| (name.as_str(), type_.clone()));
+        let fields = variables.map(|(name, type_)| (name.as_str(), type_.clone()));
         declare(&mut objects, VARIABLES, fields);
         env.objects = Arc::new(objects);
         env

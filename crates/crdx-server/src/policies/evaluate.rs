@@ -1,7 +1,7 @@
 //! Evaluates the expressions of a policy within their cost budgets (`admission/plugin/cel/activation.go`,
 //! `composition.go`).
 
-use super::compile::{Expression, Variable};
+use super::compile::{Expression, Variable, Variables};
 use super::dependencies::{Dependencies, Dependency};
 use super::environment::Declarations;
 use super::model::FailurePolicy;
@@ -89,16 +89,21 @@ enum Computed<'a> {
 /// The values of an environment's variables, in its order.
 type Slots<'a> = Vec<Result<CelValue<'a>, Error>>;
 
+/// The most variables of which each reads the next. A server has a growing stack instead.
+const MAX_DEPTH: usize = 1000;
+
 /// The inputs of several expressions and their shared variables.
 pub(crate) struct Activation<'a> {
     inputs: Inputs<'a>,
-    variables: &'a [Variable],
+    variables: &'a Variables,
     /// The values of `variables`; empty until the first is read.
     values: RefCell<Vec<Computed<'a>>>,
     /// The values of the environment's variables, for the environment used first; see [`Self::slots`].
     slots: OnceCell<(Declarations, Slots<'a>)>,
     /// The cost of variables since the last expression.
     cost: Cell<u64>,
+    /// The number of variables that are being computed: each may read another one.
+    depth: Cell<usize>,
 }
 
 /// The result of an expression.
@@ -114,8 +119,9 @@ pub enum Evaluation<'a> {
 
 impl<'a> Activation<'a> {
     /// Creates an activation without computed variables.
-    pub fn new(inputs: Inputs<'a>, variables: &'a [Variable]) -> Self {
-        Self { inputs, variables, values: RefCell::default(), slots: OnceCell::new(), cost: Cell::new(0) }
+    pub fn new(inputs: Inputs<'a>, variables: &'a Variables) -> Self {
+        let depth = Cell::new(0);
+        Self { inputs, variables, values: RefCell::default(), slots: OnceCell::new(), cost: Cell::new(0), depth }
     }
 
     /// Evaluates an expression and subtracts its cost from `budget`.
@@ -207,9 +213,7 @@ impl<'a> Activation<'a> {
 
 impl<'a> Fields<'a> for Activation<'a> {
     fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
-        // If several variables have the same name, the server uses the last one.
-        let index = self.variables.iter().rposition(|variable| variable.name == name)?;
-        let variable = self.variables.get(index)?;
+        let (index, variable) = self.variables.get(name)?;
         match self.values.borrow().get(index) {
             Some(Computed::Done(value)) => return Some(value.clone()),
             Some(Computed::Running) => {
@@ -226,8 +230,14 @@ impl<'a> Fields<'a> for Activation<'a> {
                 *slot = computed;
             }
         };
+        if self.depth.get() >= MAX_DEPTH {
+            self.inputs.steps.take_all();
+            return Some(Err(Error::Interrupted));
+        }
         set(Computed::Running);
+        self.depth.set(self.depth.get() + 1);
         let value = self.compute(variable);
+        self.depth.set(self.depth.get() - 1);
         set(Computed::Done(value.clone()));
         Some(value)
     }

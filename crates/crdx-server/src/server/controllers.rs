@@ -18,6 +18,7 @@
 mod finalizing;
 mod namespaces;
 
+use crate::crd::names_in_use::releases;
 use crate::crd::{CustomResourceDefinition, conditions};
 use crate::server::registry::store::Stored;
 use crate::server::strategy::definition::update_by_controller;
@@ -77,9 +78,8 @@ impl<'a> Controllers<'a> {
     fn reconcile(self, name: &str, now: &str) {
         let Some(mut stored) = self.resources.definitions.objects.get(name) else { return };
         let Some(mut definition) = self.resources.definitions.decode(&stored) else { return };
-        let others = self.resources.others(name, &definition.spec.group);
-        let before = definition.status.clone();
-        conditions::accept_names(&mut definition, others.iter().map(|other| &**other), now);
+        let before = definition.status.accepted_names.clone();
+        conditions::accept_names(&mut definition, &self.resources.names(), now);
         let is_watched = !self.resources.storage.config.drops_history;
         if is_watched {
             stored = self.store_definition(name, stored, &mut definition, now);
@@ -104,11 +104,10 @@ impl<'a> Controllers<'a> {
         if !is_watched {
             self.store_definition(name, stored, &mut definition, now);
         }
-        if definition.status != before {
-            // The CRD may have released names that other CRDs are waiting for.
-            self.resources.enqueue_without_names(&others);
-        }
         self.resources.serve(name, definition.clone());
+        if releases(&before, &definition.status.accepted_names) {
+            self.resources.enqueue_without_names(&definition.spec.group);
+        }
         if definition.metadata.contains_key("deletionTimestamp") {
             self.finalize(name, now);
         }

@@ -37,11 +37,18 @@ impl Server {
         let resources = self.resources();
         let restore = |objects: &Collection, saved| objects.restore(saved, snapshot.revision);
         restore(&resources.definitions.objects, &snapshot.definitions);
-        let mut served = resources.served_mut();
-        served.retain(|name, _| snapshot.served.contains_key(name));
+        let (mut served, mut names) = (resources.served_mut(), resources.names_mut());
+        served.retain(|name, serving| {
+            let is_kept = snapshot.served.contains_key(name);
+            if !is_kept {
+                names.remove(name, &serving.group);
+            }
+            is_kept
+        });
         for (name, (serving, saved)) in &snapshot.served {
             restore(&serving.objects, saved);
             if !served.get(name).is_some_and(|current| Arc::ptr_eq(current, serving)) {
+                names.set(&serving.crd);
                 served.insert(name.clone(), Arc::clone(serving));
             }
         }

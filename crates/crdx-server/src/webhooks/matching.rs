@@ -1,6 +1,7 @@
 //! Decides if a webhook is called for a request (`generic/webhook.go` `ShouldCallHook`).
 
 use super::model::Webhook;
+use crate::policies::compile::Variables;
 use crate::policies::denial::Refused;
 use crate::policies::evaluate::{Activation, Authorizers, Inputs, NotDecided, match_conditions};
 use crate::policies::knowledge::{Missing, NotEvaluated};
@@ -91,7 +92,8 @@ fn conditions(
         authorizers: Some(&authorizers),
         steps: &request.steps,
     };
-    let activation = Activation::new(inputs, &[]);
+    let variables = Variables::default();
+    let activation = Activation::new(inputs, &variables);
     let unknown = unknown_to(request, cluster);
     let matched_conditions = match_conditions(&activation, &webhook.conditions, &webhook.failure_policy, unknown);
     if request.steps.are_spent() {

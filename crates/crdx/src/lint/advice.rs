@@ -28,19 +28,28 @@ pub fn advice(schema: &SchemaCost, several: bool) -> Vec<Advice> {
     let mut all: Vec<Advice> = expensive
         .map(|cost| {
             let what = format!("`{}` on {}", name(cost), cost.path);
-            let none = "no limit makes it cheap enough: simplify it";
+            let none = none(cost.is_unsearched, "no limit makes it cheap enough: simplify it");
             new(cost.crd_field.clone(), &what, "is", none, &cost.bounds)
         })
         .collect();
     if schema.too_high() {
         let of = if several { format!(" in {}", schema.versions.join(", ")) } else { String::new() };
-        let none = "no limits make them cheap enough: simplify the most expensive one";
+        let none = none(schema.is_unsearched, "no limits make them cheap enough: simplify the most expensive one");
         let crd_field = schema.expressions.first().map_or("", |cost| cost.crd_field.as_str());
         let end = crd_field.find(".openAPIV3Schema").map_or(0, |at| at + ".openAPIV3Schema".len());
         let crd_field = crd_field.get(..end).unwrap_or_default().to_owned();
         all.push(new(crd_field, &format!("all rules together{of}"), "are", none, &schema.bounds));
     }
     all
+}
+
+/// The advice if there is no limit.
+fn none(is_unsearched: bool, otherwise: &'static str) -> &'static str {
+    if is_unsearched {
+        "limits were not searched for, because the rules are too many or too large: simplify it"
+    } else {
+        otherwise
+    }
 }
 
 fn words(what: &str, are: &str, none: &str, bounds: &[Bound]) -> String {

@@ -8,6 +8,7 @@ use crdx_server::rules::escape::escape;
 use crdx_server::schema::{Items, Schema, SchemaOrBool, ValidationRule};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
+use crdx_value::steps::Steps;
 
 /// The maximum number of limits that are tried.
 const MAX_TRIED: usize = 48;
@@ -71,6 +72,12 @@ impl Expression<'_> {
         self.releases.iter().filter_map(estimate).max()
     }
 
+    /// As [`Self::estimate`], if the search is not over.
+    pub(super) fn estimate_within(&self, root: &Schema, search: &Search) -> Option<u64> {
+        let is_left = search.take(self.releases.iter().count(), self.steps.len() + self.text().len() / TEXT);
+        if is_left { self.estimate(root) } else { None }
+    }
+
     fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step], release: Release) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
             let base = BaseEnv::for_new(release);
@@ -100,26 +107,74 @@ struct Candidate {
     least: i64,
 }
 
+/// The work that is left for finding the limits of a CRD. Limits are advice: a CRD with so many expensive rules that
+/// finding limits for each of them takes long gets none for the others.
+#[derive(Debug)]
+pub struct Search(Steps);
+
+/// The estimates of small expressions for which a search has time.
+const ESTIMATES: u64 = 60_000;
+/// The nodes of a schema that take as long as an estimate.
+const NODES: usize = 64;
+/// The bytes of an expression that take as long as a node.
+const TEXT: usize = 8;
+
+impl Default for Search {
+    fn default() -> Self {
+        Self(Steps::new(ESTIMATES))
+    }
+}
+
+impl Search {
+    /// Takes the time for estimates, each of which visits a number of nodes. Returns false if none is left.
+    pub(super) fn take(&self, estimates: usize, nodes: usize) -> bool {
+        self.0.take(estimates as u64 * (1 + nodes / NODES) as u64).is_ok()
+    }
+
+    /// Returns true if the search ended before it found all limits.
+    pub fn is_over(&self) -> bool {
+        self.0.are_spent()
+    }
+}
+
 /// Finds limits that together reduce an expression's cost to `limit`: a single one if that is enough, otherwise as few
-/// as possible. Empty if no limit helps.
-pub fn find(root: &Schema, expression: Expression<'_>, limit: u64) -> Vec<Bound> {
+/// as possible. Empty if no limit helps, or if the search is over.
+pub fn find(root: &Schema, expression: Expression<'_>, limit: u64, search: &Search) -> Vec<Bound> {
     let Expression { steps, rule, .. } = expression;
+    // The schema is copied, and each step on the path is visited for each of the steps below it.
+    if !search.take(1, nodes(root) + steps.len().saturating_mul(steps.len())) {
+        return Vec::new();
+    }
     let Some(trial_root) = skeleton(root, steps, rule) else { return Vec::new() };
     let candidates = candidates(root, steps, expression.text());
-    let mut trial = Trial { root: trial_root, expression, limit };
+    let mut trial = Trial { nodes: nodes(&trial_root), root: trial_root, expression, limit, search };
     let found = trial.find(&candidates);
     let mut limited = root.clone();
     for bound in &found {
         bound.apply(&mut limited);
     }
     // The trial schema has no rules of parent nodes.
-    if expression.estimate(&limited).is_some_and(|cost| cost <= limit) { found } else { Vec::new() }
+    let is_enough = !search.is_over() && expression.estimate(&limited).is_some_and(|cost| cost <= limit);
+    if is_enough { found } else { Vec::new() }
+}
+
+/// The number of nodes of a schema.
+fn nodes(schema: &Schema) -> usize {
+    let mut count = 0;
+    schema.any(&mut |_| {
+        count += 1;
+        false
+    });
+    count
 }
 
 struct Trial<'t> {
     root: Schema,
+    /// The nodes of `root`.
+    nodes: usize,
     expression: Expression<'t>,
     limit: u64,
+    search: &'t Search,
 }
 
 impl Trial<'_> {
@@ -169,6 +224,10 @@ impl Trial<'_> {
 
     /// Estimates the cost with these limits, then removes them.
     fn fits(&mut self, candidates: &[&Candidate], width: i64) -> bool {
+        let nodes = self.nodes + self.expression.text().len() / TEXT + candidates.len() * self.expression.steps.len();
+        if !self.search.take(self.expression.releases.iter().count(), nodes) {
+            return false;
+        }
         for candidate in candidates {
             self.set(candidate, Some(candidate.limit(width)));
         }
@@ -229,7 +288,7 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
 /// Collects the lists and maps on the path to the rule's node, then the nodes inside it that the expression mentions
 /// and that can be limited.
 fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate> {
-    let mut search = Search { root, expression, found: Vec::new() };
+    let mut search = CandidateSearch { root, expression, found: Vec::new() };
     let mut node = root;
     for (depth, step) in steps.iter().enumerate() {
         if !matches!(step, Step::Property(_)) {
@@ -244,13 +303,13 @@ fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate>
     search.found
 }
 
-struct Search<'s> {
+struct CandidateSearch<'s> {
     root: &'s Schema,
     expression: &'s str,
     found: Vec<Candidate>,
 }
 
-impl Search<'_> {
+impl CandidateSearch<'_> {
     fn inside(&mut self, node: &Schema, steps: &mut Vec<Step>) {
         if self.found.len() >= MAX_TRIED {
             return;
@@ -351,7 +410,7 @@ mod tests {
         let rule = rule("self.all(a, self.exists_one(b, a == b))");
         let releases = Release::NEWEST.into();
         let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
-        let found = find(&root, expression, EXPRESSION_COST_LIMIT);
+        let found = find(&root, expression, EXPRESSION_COST_LIMIT, &Search::default());
         let [bound] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((bound.path().as_str(), bound.keyword), ("list", "maxItems"));
         for (limit, fits) in [(bound.limit, true), (bound.limit + 1, false)] {
@@ -371,12 +430,30 @@ mod tests {
         let releases = Release::NEWEST.into();
         let expression = Expression { steps: &[], rule: &rule, message: true, releases: &releases };
         assert!(expression.estimate(&root).unwrap() > EXPRESSION_COST_LIMIT);
-        let found = find(&root, expression, EXPRESSION_COST_LIMIT);
+        let found = find(&root, expression, EXPRESSION_COST_LIMIT, &Search::default());
         let mut limited = root.clone();
         for bound in &found {
             bound.apply(&mut limited);
         }
         assert!(!found.is_empty() && expression.estimate(&limited).unwrap() <= EXPRESSION_COST_LIMIT, "{found:?}");
+    }
+
+    #[test]
+    fn a_search_ends_after_a_number_of_estimates() {
+        let deep = |levels: usize| {
+            let (open, close) = (r#"{"type":"array","items":"#.repeat(levels), "}".repeat(levels));
+            schema(&format!(r#"{open}{{"type":"string"}}{close}"#))
+        };
+        let releases = Release::NEWEST.into();
+        let rule = rule("self.size() < 10 && self.contains('a')");
+        let left = |levels: usize| {
+            let (root, steps, search) = (deep(levels), vec![Step::Items; levels], Search::default());
+            let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
+            let found = find(&root, expression, 1000, &search);
+            (found.is_empty(), search.is_over())
+        };
+        assert_eq!(left(10), (false, false));
+        assert_eq!(left(400), (true, true));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Estimates the cost of each CEL expression of a new CRD, as the server of each release does, and the limits that
 //! would make its schemas cheap enough.
 
-use super::bounds::{self, Bound, Expression};
+use super::bounds::{self, Bound, Expression, Search};
 use super::needs::Needs;
 use super::{Step, schema_path, steps_below, value_path};
 use crdx_cel::env::BaseEnv;
@@ -11,7 +11,7 @@ use crdx_server::crd::validation::structural;
 use crdx_server::rules::compile::compile;
 use crdx_server::schema::{Schema, ValidationRule};
 use crdx_value::release::{Release, ReleaseSet};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The estimates of a schema with rules.
@@ -26,6 +26,8 @@ pub struct SchemaCost {
     /// Limits that make all expressions together, and each alone, cheap enough; empty if they already are or no limit
     /// helps.
     pub bounds: Vec<Bound>,
+    /// True if the search for limits ended before it found these.
+    pub is_unsearched: bool,
 }
 
 /// The estimate of one expression.
@@ -51,6 +53,8 @@ pub struct ExpressionCost {
     pub error: Option<String>,
     /// Limits that make the expression cheap enough on every release; empty if it already is or no limit helps.
     pub bounds: Vec<Bound>,
+    /// True if the search for limits ended before it found these.
+    pub is_unsearched: bool,
     /// The estimate of each release, oldest first. The numbers above are the highest; the error is that of the newest
     /// release, if no release has an estimate.
     pub by_release: Vec<Estimate>,
@@ -155,19 +159,26 @@ pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
             None => seen.push((schema, index, vec![version.name.clone()])),
         }
     }
-    let mut found = Vec::new();
+    let (mut found, search) = (Vec::new(), Search::default());
     for (schema, index, versions) in seen {
         let has_rules = schema.any(&mut |s| !s.x_validations.is_empty());
         let structural = releases.iter().filter(|release| has_rules && structural::is_structural(schema, *release));
         let Some(releases) = &ReleaseSet::from_releases(structural) else { continue };
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut cost = SchemaCost { versions, releases: releases.clone(), expressions: Vec::new(), bounds: Vec::new() };
-        cost.expressions = expressions(schema, &prefix, releases);
+        let mut cost = SchemaCost {
+            versions,
+            releases: releases.clone(),
+            expressions: expressions(schema, &prefix, releases),
+            bounds: Vec::new(),
+            is_unsearched: false,
+        };
         for one in cost.expressions.iter_mut().filter(|one| one.too_high()) {
-            one.bounds = bounds::find(schema, one.expression(), EXPRESSION_COST_LIMIT);
+            one.bounds = bounds::find(schema, one.expression(), EXPRESSION_COST_LIMIT, &search);
+            one.is_unsearched = search.is_over();
         }
         if cost.too_high() {
-            cost.bounds = together(schema, &cost.expressions);
+            cost.bounds = together(schema, &cost.expressions, &search);
+            cost.is_unsearched = search.is_over();
         }
         found.push(cost);
     }
@@ -184,17 +195,26 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
             all = walk.found;
             continue;
         }
-        let mut at: HashMap<String, usize> =
-            all.iter().enumerate().map(|(n, one)| (one.crd_field.clone(), n)).collect();
-        // A release that rejects a rule does not check its messageExpression.
-        for (before, one) in walk.found.into_iter().enumerate() {
-            if let Some(known) = at.get(&one.crd_field).and_then(|n| all.get_mut(*n)) {
-                known.add(one);
-            } else {
-                all.insert(before.min(all.len()), one);
-                at = all.iter().enumerate().map(|(n, one)| (one.crd_field.clone(), n)).collect();
+        // A release that rejects a rule does not check its messageExpression. Otherwise, the expressions are the same, in
+        // the same order.
+        let known: HashSet<String> = all.iter().map(|one| one.crd_field.clone()).collect();
+        let mut before = std::mem::take(&mut all).into_iter();
+        for one in walk.found {
+            if !known.contains(&one.crd_field) {
+                all.push(one);
+                continue;
+            }
+            while let Some(mut next) = before.next() {
+                let is_same = next.crd_field == one.crd_field;
+                if is_same {
+                    next.add(one);
+                    all.push(next);
+                    break;
+                }
+                all.push(next);
             }
         }
+        all.extend(before);
     }
     for one in &mut all {
         one.releases = releases.clone();
@@ -257,6 +277,7 @@ impl Walk {
                 total: each.saturating_mul(times),
                 error,
                 bounds: Vec::new(),
+                is_unsearched: false,
                 steps: self.steps.clone(),
                 rule: rule.clone(),
                 releases: self.release.into(),
@@ -285,8 +306,9 @@ impl Walk {
 
 /// Returns limits that make all expressions of a schema, together and each alone, cheap enough; empty if there are
 /// none.
-fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
-    let mut sum = CombinedLimits { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new() };
+fn together(schema: &Schema, expressions: &[ExpressionCost], search: &Search) -> Vec<Bound> {
+    let mut sum =
+        CombinedLimits { expressions, limited: schema.clone(), bounds: Vec::new(), costs: Vec::new(), search };
     sum.costs = expressions.iter().map(|one| one.total).collect();
     for one in expressions {
         sum.take(&one.bounds);
@@ -295,12 +317,15 @@ fn together(schema: &Schema, expressions: &[ExpressionCost]) -> Vec<Bound> {
     // True for expressions whose cost no limit can reduce.
     let mut fixed = vec![false; expressions.len()];
     while sum.costs.iter().fold(0u64, |sum, cost| sum.saturating_add(*cost)) > SCHEMA_COST_LIMIT {
+        if search.is_over() {
+            return Vec::new();
+        }
         let share = share(&sum.costs, &fixed);
         for ((one, cost), fixed) in expressions.iter().zip(sum.costs.clone()).zip(&mut fixed) {
-            if *fixed || cost <= share || one.expression().estimate(&sum.limited).is_some_and(|cost| cost <= share) {
+            if *fixed || cost <= share || sum.cost(one).is_some_and(|cost| cost <= share) {
                 continue;
             }
-            let found = bounds::find(&sum.limited, one.expression(), share);
+            let found = bounds::find(&sum.limited, one.expression(), share, search);
             *fixed = found.is_empty();
             sum.take(&found);
         }
@@ -321,12 +346,19 @@ struct CombinedLimits<'t> {
     bounds: Vec<Bound>,
     /// The cost of each expression in `limited`.
     costs: Vec<u64>,
+    search: &'t Search,
 }
 
 impl CombinedLimits<'_> {
+    /// The cost of an expression; `None` if it has none, or if the search is over.
+    fn cost(&self, one: &ExpressionCost) -> Option<u64> {
+        one.expression().estimate_within(&self.limited, self.search)
+    }
+
     fn take(&mut self, found: &[Bound]) {
         for bound in found {
             bound.apply(&mut self.limited);
+            self.search.take(1, self.bounds.len());
             match self.bounds.iter_mut().find(|b| b.steps == bound.steps && b.keyword == bound.keyword) {
                 Some(known) => known.limit = known.limit.min(bound.limit),
                 None => self.bounds.push(bound.clone()),
@@ -338,7 +370,7 @@ impl CombinedLimits<'_> {
         for (cost, one) in self.costs.iter_mut().zip(self.expressions) {
             // Limits only reduce costs, so cheap expressions are not estimated again.
             if *cost > SCHEMA_COST_LIMIT / 10_000 {
-                *cost = one.expression().estimate(&self.limited).unwrap_or(*cost);
+                *cost = one.expression().estimate_within(&self.limited, self.search).unwrap_or(*cost);
             }
         }
     }
@@ -373,11 +405,11 @@ mod tests {
         let walk = |schema: &Schema| {
             let releases: ReleaseSet = "1.36,1.37".parse().unwrap();
             let expressions = expressions(schema, "", &releases);
-            SchemaCost { versions: Vec::new(), releases, expressions, bounds: Vec::new() }
+            SchemaCost { versions: Vec::new(), releases, expressions, bounds: Vec::new(), is_unsearched: false }
         };
         let cost = walk(&schema);
         assert!(cost.too_high() && !cost.expressions.iter().any(ExpressionCost::too_high), "{}", cost.total());
-        let bounds = together(&schema, &cost.expressions);
+        let bounds = together(&schema, &cost.expressions, &Search::default());
         assert_eq!(bounds.len(), 40);
         let mut limited = schema;
         for bound in &bounds {

@@ -179,7 +179,7 @@ fn expressions(object: &Value) -> Vec<Expression<'_>> {
 fn untyped(policy: &Policy, release: Release, declarations: Declarations) -> Environments {
     let mut environments = Environments::new(release);
     for variable in &policy.variables {
-        let checked = environments.env(declarations).compile(&variable.expression);
+        let checked = environments.env_for(declarations, &variable.expression).compile(&variable.expression);
         let type_ = checked.ok().map(|checked| checked.result_type().clone());
         environments.add_variable(&variable.name, type_.as_ref());
     }
@@ -199,7 +199,7 @@ fn estimate(
         Some(cost::estimate(&checked, root).max)
     };
     if subjects.is_empty() {
-        return cost(untyped.env(declarations), None).filter(|cost| *cost < UNBOUNDED);
+        return cost(untyped.env_for(declarations, expression.text), None).filter(|cost| *cost < UNBOUNDED);
     }
     let costs = subjects.iter().map(|subject| cost(subject.env(expression.patch_types), subject.object.as_deref()));
     costs.collect::<Option<Vec<u64>>>()?.into_iter().max().filter(|cost| *cost < UNBOUNDED)

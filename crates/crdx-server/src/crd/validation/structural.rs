@@ -7,7 +7,7 @@
 //! drops it. Up to 1.35 the conversion drops `example` and `externalDocs`.
 
 use crate::schema::{Items, Schema, SchemaOrBool};
-use crdx_regexp::Regexp;
+use crdx_regexp::{Error as PatternError, Regexp};
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31, V1_36};
@@ -266,12 +266,18 @@ fn values(s: &Schema, skip_any_of: bool, skip_first_all_of: bool, path: &FieldPa
     if !s.pattern.is_empty()
         && let Err(e) = check_pattern(&s.pattern, errors.malformed)
     {
-        let detail = format!("must be a valid regular expression, but isn't: {e}");
-        errors.push(FieldError::invalid(&path.child("pattern"), s.pattern.as_str(), detail));
+        let path = path.child("pattern");
+        errors.push(match e {
+            PatternError::Unfinished => FieldError::unfinished(&path),
+            PatternError::Syntax { .. } => {
+                let detail = format!("must be a valid regular expression, but isn't: {e}");
+                FieldError::invalid(&path, s.pattern.as_str(), detail)
+            }
+        });
     }
 }
 
-fn check_pattern(pattern: &str, malformed: &MalformedStrings) -> Result<(), String> {
+fn check_pattern(pattern: &str, malformed: &MalformedStrings) -> Result<(), PatternError> {
     match malformed.get(pattern) {
         Some(bytes) => Regexp::check_malformed(pattern, bytes),
         None => Regexp::new(pattern).map(drop),

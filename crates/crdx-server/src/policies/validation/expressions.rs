@@ -87,7 +87,7 @@ pub fn check(
     errors: &mut ErrorList,
 ) -> Option<Type> {
     let mode = if expression.stored { Mode::Stored } else { Mode::New };
-    let env = environments.env_in(mode, expression.declarations);
+    let env = environments.env_in(mode, expression.declarations, expression.source);
     match compile(expression.source, &env, expression.types) {
         Ok((_, checked)) => Some(checked.result_type().clone()),
         Err(CompileError::Invalid(detail)) => {

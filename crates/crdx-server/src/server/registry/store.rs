@@ -208,13 +208,6 @@ impl Collection {
         )
     }
 
-    /// The objects with the wanted keys.
-    pub fn select(&self, is_wanted: impl Fn(&str) -> bool) -> Entries {
-        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        let wanted = objects.iter().filter(|(key, _)| is_wanted(key));
-        wanted.map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect()
-    }
-
     /// All objects.
     pub fn all(&self) -> Vec<Arc<Stored>> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()

@@ -8,6 +8,7 @@ use super::namespace_rule::{NAME, Namespaces};
 use super::serving::Serving;
 use super::typed_resource::services::Allocations;
 use super::work_queue::WorkQueue;
+use crate::crd::names_in_use::NamesInUse;
 use crate::server::http::settings::Settings;
 use crate::server::registry::storage::Storage;
 use crdx_value::Value;
@@ -39,6 +40,8 @@ pub(in crate::server) struct Resources {
     /// The addresses and ports of Services, if fields of new objects are generated.
     pub allocations: Option<Allocations>,
     served: RwLock<Served>,
+    /// The names of the served CRDs.
+    names: RwLock<NamesInUse>,
 }
 
 impl Resources {
@@ -56,6 +59,7 @@ impl Resources {
             is_partial: false,
             allocations: None,
             served: RwLock::default(),
+            names: RwLock::default(),
         }
     }
 
@@ -67,6 +71,16 @@ impl Resources {
     /// Like [`Resources::served`], to change them.
     pub(crate) fn served_mut(&self) -> RwLockWriteGuard<'_, Served> {
         self.served.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of the served CRDs. Holds a lock.
+    pub(crate) fn names(&self) -> RwLockReadGuard<'_, NamesInUse> {
+        self.names.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Like [`Resources::names`], to change them.
+    pub(crate) fn names_mut(&self) -> RwLockWriteGuard<'_, NamesInUse> {
+        self.names.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All served CRDs, in any order.

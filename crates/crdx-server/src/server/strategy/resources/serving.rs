@@ -2,10 +2,8 @@
 
 use super::Resources;
 use crate::crd::CustomResourceDefinition;
-use crate::server::registry::store::Stored;
 use crate::server::strategy::definitions::typed;
 use crate::server::strategy::serving::Serving;
-use crdx_value::Value;
 use std::sync::Arc;
 
 impl Resources {
@@ -18,6 +16,7 @@ impl Resources {
 
     /// Serves a CRD. It is compiled unless only its metadata or conditions changed.
     pub fn serve(&self, name: &str, definition: CustomResourceDefinition) {
+        self.names_mut().set(&definition);
         let definition = Arc::new(definition);
         let mut served = self.served_mut();
         let names = |crd: &CustomResourceDefinition| crd.status.accepted_names.clone();
@@ -48,31 +47,14 @@ impl Resources {
         let removed = self.served_mut().remove(name);
         let Some(removed) = removed else { return };
         removed.retire();
-        self.enqueue_without_names(&self.others(name, &removed.group));
+        self.names_mut().remove(name, &removed.group);
+        self.enqueue_without_names(&removed.group);
     }
 
-    /// Enqueues the CRDs whose names are not accepted yet.
-    pub(crate) fn enqueue_without_names(&self, definitions: &[Arc<CustomResourceDefinition>]) {
-        for definition in definitions.iter().filter(|definition| !definition.is_true("NamesAccepted")) {
-            self.written_definitions.add(definition.name());
+    /// Enqueues the CRDs of a group whose names are not accepted yet.
+    pub(crate) fn enqueue_without_names(&self, group: &str) {
+        for name in self.names().waiting(group) {
+            self.written_definitions.add(name);
         }
-    }
-
-    /// The other CRDs of a group, sorted by name. Decoding is slow, so the decoded CRD of the compiled resource is used
-    /// if it is current.
-    pub fn others(&self, name: &str, group: &str) -> Vec<Arc<CustomResourceDefinition>> {
-        // The name of a CRD ends with its group.
-        let is_close = |key: &str| key.strip_suffix(group).is_some_and(|rest| rest.ends_with('.')) && key != name;
-        let stored = self.definitions.objects.select(is_close);
-        let served = self.served();
-        let read = |(key, stored): &(String, Arc<Stored>)| {
-            let crd = served.get(key).map(|serving| &serving.crd);
-            let revision = stored.revision.to_string();
-            match crd.filter(|crd| crd.metadata.get("resourceVersion").and_then(Value::as_str) == Some(&revision)) {
-                Some(crd) => Some(Arc::clone(crd)),
-                None => typed(stored).map(Arc::new),
-            }
-        };
-        stored.iter().filter_map(read).filter(|crd| crd.spec.group == group).collect()
     }
 }
