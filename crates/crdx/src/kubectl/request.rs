@@ -77,8 +77,9 @@ pub fn replace(
     request_options: RequestOptions,
 ) -> Request {
     let revision = existing.and_then(|b| b.str_at(&["metadata", "resourceVersion"]));
-    let own = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default();
-    if own.is_empty()
+    // kubectl refuses one of another type, and so does the server.
+    let own = object.at(&["metadata", "resourceVersion"]);
+    if own.is_none_or(|own| own.is_null() || own.as_str() == Some(""))
         && let (Some(revision), Some(metadata)) = (revision, object.get_mut("metadata").and_then(Value::as_object_mut))
     {
         metadata.insert("resourceVersion".to_owned(), revision.into());
@@ -199,5 +200,29 @@ pub(crate) fn remove_server_metadata(object: &mut Value) {
         for key in SERVER_METADATA {
             metadata.remove(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_server::server::Timestamp;
+
+    fn replaced(revision: Value) -> Value {
+        let object = |revision: Value| json_object([("metadata", json_object([("resourceVersion", revision)]))]);
+        let options =
+            RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now: Timestamp::default() };
+        let request = replace("/a", object(revision), Some(&object("7".into())), None, options);
+        let Body::Value(sent) = request.body else { panic!("text") };
+        sent.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_replace_has_the_revision_of_the_existing_object_unless_it_has_one() {
+        assert_eq!(replaced("".into()), "7".into());
+        assert_eq!(replaced(Value::Null), "7".into());
+        assert_eq!(replaced("1".into()), "1".into());
+        // The server refuses it.
+        assert_eq!(replaced(Value::Int(1)), Value::Int(1));
     }
 }

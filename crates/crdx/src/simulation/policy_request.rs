@@ -99,6 +99,8 @@ impl PolicyRequest<'_> {
         let server = Server::builder(self.release, 0).created_at(self.request_options.now);
         let owners = self.request_kind.verb == Verb::ServerSide;
         let server = if owners { server } else { server.without_managed_fields() };
-        server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation().build()
+        let server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+        // The status of a policy.
+        server.with_content_validation().build()
     }
 }

@@ -117,13 +117,16 @@ impl BuiltIn for Namespace {
         finalized::complete(object);
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value, _: Subresource) {
-        finalized::keep_finalizers(object, old);
-        self.prepare(object);
+    fn prepare_update(&self, object: &mut Value, old: &Value, subresource: Subresource) {
+        FinalizedNamespace.prepare_update(object, old, subresource);
     }
 
     fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
         (content::validate(("", "Namespace"), object, None, old, release), Vec::new())
+    }
+
+    fn validate_status(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
+        FinalizedNamespace.validate_status(object, old, release)
     }
 
     fn name_rule(&self) -> NameRule {
@@ -363,6 +366,25 @@ mod tests {
             r#"status.Phase: Invalid value: "Terminating": may only be 'Active' if `deletionTimestamp` is empty"#;
         let refused = patch(r#"{"phase":"Terminating"}"#);
         assert!(refused.code == 422 && refused.body.message().ends_with(text), "{}", refused.body.message());
+    }
+
+    #[test]
+    fn the_status_of_a_namespace_without_finalization_is_written_and_validated() {
+        use crate::server::{Response, ResponseBody};
+        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Unchecked, &["north".to_owned()]);
+        let server = server.with_content_validation().build();
+        let patch = |path: &str, body: &str| {
+            let path = format!("/api/v1/namespaces/north{path}");
+            server.handle(&Request::new(Method::Patch, &path, body))
+        };
+        let conditions = |response: Response| match response.body {
+            ResponseBody::Json(body) => body.at(&["status", "conditions"]).and_then(Value::as_array).map(<[_]>::len),
+            ResponseBody::Text(text) => panic!("{text}"),
+        };
+        let written = patch("/status", r#"{"status":{"conditions":[{"type":"A","status":"True"}]}}"#);
+        assert_eq!(conditions(written), Some(1));
+        assert_eq!(conditions(patch("", r#"{"metadata":{"labels":{"a":"b"}}}"#)), Some(1));
+        assert_eq!(patch("/status", r#"{"status":{"phase":"Terminating"}}"#).code, 422);
     }
 
     #[test]
