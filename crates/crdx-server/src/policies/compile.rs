@@ -44,7 +44,8 @@ pub struct Variables {
 }
 
 impl Variables {
-    fn add(&mut self, variable: Variable) {
+    /// Adds a variable.
+    pub(super) fn add(&mut self, variable: Variable) {
         self.by_name.insert(variable.name.clone(), self.list.len());
         self.list.push(variable);
     }

@@ -68,6 +68,11 @@ impl Environments {
         self.env_in(Mode::Stored, declarations, source)
     }
 
+    /// Returns the environment of new expressions, with all variables.
+    pub(crate) fn env_of_new(&self, declarations: Declarations) -> Env {
+        self.with_variables(Mode::New, declarations, self.variables.iter())
+    }
+
     /// Returns the environment of a new or a stored expression. It has the variables whose names `source` contains.
     pub(crate) fn env_in(&self, mode: Mode, declarations: Declarations, source: &str) -> Env {
         let words: BTreeSet<&str> = source.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()).collect();

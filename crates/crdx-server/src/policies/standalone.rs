@@ -1,8 +1,8 @@
 //! An expression outside of a stored policy, in the environment that it would have there, for programs that show its value.
 
-use super::compile::{self, Variable};
-use super::dependencies::Dependencies;
-use super::environment::{Declarations, Environments, Mode};
+use super::compile::{self, Variable, Variables};
+use super::dependencies::{Dependencies, OfVariables};
+use super::environment::{Declarations, Environments};
 use super::evaluate::{Activation, Inputs};
 use super::model::Policy;
 use crdx_cel::ast::CheckedAst;
@@ -29,8 +29,8 @@ pub struct Standalone {
     role: Role,
     declarations: Declarations,
     environments: Environments,
-    variables: Vec<Variable>,
-    dependencies: Vec<(String, Dependencies)>,
+    variables: Variables,
+    dependencies: OfVariables,
 }
 
 impl Standalone {
@@ -41,13 +41,13 @@ impl Standalone {
         let is_of_webhook = role == Role::MatchCondition && policy.is_none();
         let mut environments =
             if is_of_webhook { Environments::without_composition(release) } else { Environments::new(release) };
-        let (mut variables, mut dependencies) = (Vec::new(), Vec::new());
+        let (mut variables, mut dependencies) = (Variables::default(), OfVariables::default());
         for variable in policy.iter().flat_map(|policy| &policy.variables) {
-            let env = environments.env(all);
-            let (expression, type_) = compile::expression(&variable.expression, &env, (all, &dependencies), &[]);
+            let declared = (all, &dependencies);
+            let (expression, type_) = compile::expression(&variable.expression, &environments, declared, &[]);
             environments.add_variable(&variable.name, type_.as_ref());
-            dependencies.push((variable.name.clone(), expression.dependencies));
-            variables.push(Variable { name: variable.name.clone(), expression });
+            dependencies.add(&variable.name, expression.dependencies);
+            variables.add(Variable { name: variable.name.clone(), expression });
         }
         let declarations = Declarations { patch_types: role == Role::Mutation, ..all };
         Self { role, declarations, environments, variables, dependencies }
@@ -55,7 +55,7 @@ impl Standalone {
 
     /// Returns the environment.
     pub fn env(&self) -> Env {
-        self.environments.env_in(Mode::New, self.declarations)
+        self.environments.env_of_new(self.declarations)
     }
 
     /// Returns the types that the expression may have.
