@@ -260,7 +260,7 @@ impl Input {
         let may_be_patch = classify && (current.lenient || self.options.defines_kinds);
         let patch = || (may_be_patch && content::is_definition_patch(&value)).then_some(NoObject::Patch);
         if let Some(reason) = reason.or_else(patch) {
-            let refusal = refusal::without_kind(&current.name, &value);
+            let refusal = refusal::without_kind(&current.name, &value).map(Into::into);
             return self.no_object(current, &chunk, (reason, refusal));
         }
         let is_list = classify && lists::is_list(&value);
@@ -317,6 +317,7 @@ impl Input {
             let stop = if document.item.is_some() || is_empty { Stop::Never } else { Stop::IfValidated };
             let Document { source, chunk, item, value, .. } = document;
             let refusal = if item.is_none() { refusal::of_object(&source, &value) } else { None };
+            let refusal = refusal.map(Into::into);
             return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop, refusal });
         }
         self.directory_has_entries = true;
@@ -325,7 +326,12 @@ impl Input {
     }
 
     /// The entry for a document that is no object; `refusal` is kubectl's error.
-    fn no_object(&mut self, current: &mut Current, chunk: &SourceChunk, (reason, refusal): (NoObject, Option<String>)) {
+    fn no_object(
+        &mut self,
+        current: &mut Current,
+        chunk: &SourceChunk,
+        (reason, refusal): (NoObject, Option<Box<str>>),
+    ) {
         current.has_entries = true;
         if current.lenient {
             return self.options.skipped.add(&current.name, reason);
@@ -384,8 +390,8 @@ impl Input {
 }
 
 /// Returns kubectl's error for a text that it cannot parse; `None` if it is no text, or too large for this program.
-fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<String> {
-    files::is_text(chunk, error.kind).then(|| refusal::unparsable(source, &error.message))
+fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<Box<str>> {
+    files::is_text(chunk, error.kind).then(|| refusal::unparsable(source, &error.message).into())
 }
 
 /// True if a line before a document has only a comment, a separator or nothing.

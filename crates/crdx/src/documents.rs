@@ -46,7 +46,7 @@ pub struct Note {
     pub stop: Stop,
     /// kubectl's error, if it refuses the document before it sends a request; where it depends on validation, as
     /// [`Self::stop`] says.
-    pub refusal: Option<String>,
+    pub refusal: Option<Box<str>>,
 }
 
 /// The effect of a problem on the rest of its file, as kubectl reads it (`StreamVisitor` in `k8s.io/cli-runtime/pkg/resource`).

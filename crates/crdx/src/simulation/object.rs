@@ -182,7 +182,7 @@ pub fn unsent(note: Note, level: FieldValidation) -> ObjectReport {
             help: item.help.take(),
             ..Diagnostic::default()
         }];
-        item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+        item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message: message.into() });
     }
     item
 }
