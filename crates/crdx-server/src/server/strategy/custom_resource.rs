@@ -292,20 +292,17 @@ impl Strategy for CustomResource {
 
     fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
         let (built_in, release) = (self.serving.built_in, self.version.stages.release());
-        let mut verdict = match self.subresource {
-            Subresource::Status => {
-                let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
-                verdict.errors.extend(built_in.validate_status(object, old, release));
-                verdict
+        let mut verdict = if self.subresource == Subresource::Status {
+            let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
+            verdict.errors.extend(built_in.validate_status(object, old, release));
+            verdict
+        } else {
+            let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
+            if self.subresource == Subresource::None && built_in.validates_prefix() {
+                verdict.errors.extend(self.prefix_errors(object));
             }
-            _ => {
-                let mut verdict = pipeline::validate_update(&self.version.stages, object, old);
-                if self.subresource == Subresource::None && built_in.validates_prefix() {
-                    verdict.errors.extend(self.prefix_errors(object));
-                }
-                self.validate_built_in(object, Some(old), &mut verdict);
-                verdict
-            }
+            self.validate_built_in(object, Some(old), &mut verdict);
+            verdict
         };
         if built_in.has_go_type() {
             verdict.errors = validation::without_duplicates(verdict.errors, release);

@@ -13,7 +13,8 @@ use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_35, V1_37};
 use crdx_value::{Map, Value};
 
-/// The annotations of former init containers, which are dropped since 1.37 (`DropInitContainerAnnotations`).
+/// The annotations of former init containers, which are dropped (`DropInitContainerAnnotations`; before 1.37, the conversion
+/// to the stored form does).
 const DROPPED: [&str; 4] = [
     "pod.beta.kubernetes.io/init-containers",
     "pod.alpha.kubernetes.io/init-containers",
@@ -78,9 +79,7 @@ fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value
         status.remove("nominatedNodeName");
     }
     let mut annotations = merged(pod, binding, "annotations");
-    if release.since(V1_37) {
-        annotations.retain(|key, _| !DROPPED.contains(&key.as_str()));
-    }
+    annotations.retain(|key, _| !DROPPED.contains(&key.as_str()));
     metadata::set(pod, "annotations", Some(Value::Object(annotations)));
     if release.since(V1_35) {
         let labels = merged(pod, binding, "labels");

@@ -476,6 +476,19 @@ fn the_name_of_a_node_is_validated_since_1_37() {
     assert_eq!(bind(&older, target).code, 201);
 }
 
+#[test]
+fn a_binding_adds_its_annotations_except_those_of_former_init_containers() {
+    for release in ["1.34", "1.37"] {
+        let server = Server::builder(release.parse().unwrap(), 1).with_built_in_kinds().build();
+        assert_eq!(post(&server, PODS, POD).code, 201);
+        let annotations = r#"{"a":"b","pod.beta.kubernetes.io/init-containers":"x"}"#;
+        let binding = format!(r#"{{"metadata":{{"name":"p","annotations":{annotations}}},"target":{{"name":"n"}}}}"#);
+        assert_eq!(post(&server, &format!("{PODS}/p/binding"), &binding).code, 201);
+        let kept = get(&server, &format!("{PODS}/p")).at(&["metadata", "annotations"]).cloned();
+        assert_eq!(kept, Some(json::read(br#"{"a":"b"}"#).unwrap()), "{release}");
+    }
+}
+
 /// A server with generated fields and the Pod `p`, whose container requests CPU.
 fn resizing_server(release: &str) -> Server {
     let builder = Server::builder(release.parse().unwrap(), 1).with_built_in_kinds();
