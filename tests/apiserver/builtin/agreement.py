@@ -496,9 +496,14 @@ def recorded(document):
         found.update({"causes": causes_of(truth.body)} if causes_of(truth.body) else {})
     elif document.live and document.way != "scale" and document.stored.kind != "Job" and document.live["apiVersion"] == truth.body["apiVersion"]:
         patch = merge_patch(without_assigned(document.live), without_assigned(truth.body))
-        if not GENERATED_FIELDS.search(json.dumps(patch)):
+        if not is_generated(document.stored.kind, json.dumps(patch)):
             found["changes"] = patch
     return found
+
+
+def is_generated(kind, text):
+    """Whether a text has values of fields that the server may set itself."""
+    return GENERATED_FIELDS.search(text) or kind == "CertificateSigningRequest" and "lastTransitionTime" in text
 
 
 def without_assigned(stored):
@@ -567,7 +572,8 @@ def shown(stored):
         template = found["spec"].get("template") or {}
         found["spec"]["template"] = {**template, "metadata": without_job_labels(template.get("metadata") or {})}
         found["metadata"] = without_job_labels(found["metadata"])
-    return GENERATED_FIELDS.sub(r'"\1": "…"', masked(found))
+    text = GENERATED_FIELDS.sub(r'"\1": "…"', masked(found))
+    return re.sub(r'"lastTransitionTime": "[^"]*"', '"lastTransitionTime": "…"', text) if stored.get("kind") == "CertificateSigningRequest" else text
 
 
 @contextlib.contextmanager
