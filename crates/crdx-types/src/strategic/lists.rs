@@ -93,7 +93,9 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     }
     let mut places: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); items.len()];
     for (at, value) in values.iter().enumerate() {
-        places.get_mut(*value).map(|places| places.insert(at));
+        if let Some(places) = places.get_mut(*value) {
+            places.insert(at);
+        }
     }
     let mut at = 0;
     while let Some(value) = values.get(at).copied() {
@@ -101,7 +103,9 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
         let next = |places: &[BTreeSet<usize>]| places.get(value)?.range(at..).next().copied();
         while let Some(repeated) = next(&places) {
             let Some(last) = values.pop() else { break };
-            places.get_mut(value).map(|places| places.remove(&repeated));
+            if let Some(places) = places.get_mut(value) {
+                places.remove(&repeated);
+            }
             if let Some(place) = values.get_mut(repeated) {
                 *place = last;
                 if let Some(places) = places.get_mut(last) {
