@@ -11,7 +11,6 @@ use crate::steps::{Steps, memory};
 use crate::{Value, json, number, print, quote};
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
-use std::slice;
 
 /// A path in an object. Paths are built on the stack while walking, and are formatted only when an error needs them.
 #[derive(Clone, Copy, Debug)]
@@ -308,11 +307,6 @@ impl BoundedErrors {
     /// Returns true if no error was found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty() && !self.is_full()
-    }
-
-    /// The errors.
-    pub fn iter(&self) -> slice::Iter<'_, FieldError> {
-        self.list.iter()
     }
 
     /// The errors, or that validation was not finished.

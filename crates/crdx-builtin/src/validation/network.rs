@@ -153,7 +153,7 @@ mod tests {
             let mut errors = Errors::new(crdx_value::release::Release::NEWEST);
             let value = crdx_value::Value::from(text);
             interface_address(&mut errors, &FieldValue::new(Some(&value), crdx_value::field::FieldPath::new("a")));
-            errors.list.iter().map(|error| error.detail.clone()).collect::<Vec<_>>().join(", ")
+            errors.list.finish().iter().map(|error| error.detail.clone()).collect::<Vec<_>>().join(", ")
         };
         assert_eq!(found("10.9.8.7/24"), "");
         assert_eq!(found("::ffff:1.2.3.4/120"), r#"must be in canonical form ("1.2.3.4/24")"#);

@@ -67,17 +67,14 @@ pub(super) fn merge(
     let Remaining { items, patch, replaced, rest } = directives(original, patch, merge_key)?;
     let order = keys(&items, merge_key);
     let merged = merge_items(items, &patch, schema, (merge_key, mode))?;
-    let original = match replaced {
-        Some(mut replaced) => {
-            replaced.extend(rest);
-            replaced
-        }
-        None => {
-            let added = merged.get(order.len()..).unwrap_or_default();
-            let added = added.get(..rest.len()).unwrap_or(added);
-            let rest = rest.into_iter().skip(added.len());
-            order.iter().cloned().chain(keys(added, merge_key)).chain(rest).collect()
-        }
+    let original = if let Some(mut replaced) = replaced {
+        replaced.extend(rest);
+        replaced
+    } else {
+        let added = merged.get(order.len()..).unwrap_or_default();
+        let added = added.get(..rest.len()).unwrap_or(added);
+        let rest = rest.into_iter().skip(added.len());
+        order.iter().cloned().chain(keys(added, merge_key)).chain(rest).collect()
     };
     let items = in_order(merged, &patch, &order, merge_key, Ok(kind))?;
     Ok(Merged { items, original })
@@ -93,7 +90,9 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     }
     let mut places: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); items.len()];
     for (at, value) in values.iter().enumerate() {
-        places.get_mut(*value).map(|places| places.insert(at));
+        if let Some(places) = places.get_mut(*value) {
+            places.insert(at);
+        }
     }
     let mut at = 0;
     while let Some(value) = values.get(at).copied() {
@@ -101,7 +100,9 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
         let next = |places: &[BTreeSet<usize>]| places.get(value)?.range(at..).next().copied();
         while let Some(repeated) = next(&places) {
             let Some(last) = values.pop() else { break };
-            places.get_mut(value).map(|places| places.remove(&repeated));
+            if let Some(places) = places.get_mut(value) {
+                places.remove(&repeated);
+            }
             if let Some(place) = values.get_mut(repeated) {
                 *place = last;
                 if let Some(places) = places.get_mut(last) {
@@ -201,15 +202,12 @@ fn merge_items(
     for item in patch {
         let Value::Object(members) = item else { continue };
         let value = members.get(key).ok_or_else(|| no_merge_key(members, key))?;
-        match places.get(value).and_then(|at| original.get_mut(*at)) {
-            Some(old) => {
-                let Value::Object(before) = std::mem::take(old) else { continue };
-                *old = Value::Object(merge_map(before, members.clone(), schema, mode)?);
-            }
-            None => {
-                places.insert(value.clone(), original.len());
-                original.push(item.clone());
-            }
+        if let Some(old) = places.get(value).and_then(|at| original.get_mut(*at)) {
+            let Value::Object(before) = std::mem::take(old) else { continue };
+            *old = Value::Object(merge_map(before, members.clone(), schema, mode)?);
+        } else {
+            places.insert(value.clone(), original.len());
+            original.push(item.clone());
         }
     }
     Ok(original)

@@ -107,7 +107,7 @@ fn built_in_kinds_are_validated() {
     assert_eq!(reports[0].errors[0].field.as_deref(), Some("data[a/b]"));
 }
 
-/// A StorageClass with this number of equal topologies. The server reports an error for each pair.
+/// A `StorageClass` with this number of equal topologies. The server reports an error for each pair.
 fn class(topologies: usize) -> String {
     let topologies = vec!["{}"; topologies].join(",");
     format!(
