@@ -82,8 +82,8 @@ pub struct Cel {
     /// A file or directory with CustomResourceDefinitions; may be repeated
     #[arg(long, value_name = "PATH")]
     pub crds: Vec<String>,
-    // The brackets are part of the help text and not a link.
-    #[allow(rustdoc::broken_intra_doc_links)]
+    // The brackets are part of the help text and not a link, and the kind is not code.
+    #[allow(clippy::doc_markdown, rustdoc::broken_intra_doc_links)]
     /// The node of the object that is `self`, such as spec.ports[0], or the device of a ResourceSlice [default: the whole
     /// object, or the only device]
     #[arg(long, value_name = "FIELD")]
