@@ -150,6 +150,7 @@ def yaml():
     yield "yaml-deep", [*validate, y], {**one, y: HEAD + "spec: {a: " + "[" * 9000 + "]" * 9000 + "}\n"}
     yield "yaml-documents", [*validate, y], {**one, y: "---\n" * 300_000}
     yield "yaml-comments", [*validate, y], {**one, y: HEAD + "spec:\n" + "  a: 1 # x\n" + "# x\n" * 400_000}
+    yield "yaml-tags", [*validate, y], {**one, y: "".join(f"%TAG !a{i}! b\n" for i in range(130_000)) + "---\n" + HEAD}
     yield "yaml-long-plain", [*validate, y], {**one, y: HEAD + "spec:\n  a: " + "x\n    " * 200_000 + "\n"}
     yield "yaml-quoted", [*validate, y], {**one, y: HEAD + "spec:\n  a: \"" + "\\x41\\\n   " * 100_000 + "\"\n"}
     yield "yaml-many-quoted-flow", [*validate, y], {**one, y: HEAD + "spec: [" + '"a", ' * 200_000 + "]\n"}

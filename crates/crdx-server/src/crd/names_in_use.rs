@@ -1,4 +1,4 @@
-//! The names that the CRDs of a server have, by group: what a CRD may not have, too.
+//! The names that the CRDs of a server have, by group. No other CRD of the group may have them.
 
 use super::{CustomResourceDefinition, Names};
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -8,6 +8,7 @@ use super::source::Source;
 use super::token::{Kind, Mark, Style, Tag, TagDirective};
 use crate::{Error, Position};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A parser event.
 #[derive(Debug)]
@@ -82,14 +83,15 @@ pub struct Parser<'a> {
     text: &'a str,
     state: State,
     states: Vec<State>,
-    directives: Vec<TagDirective>,
+    /// The prefixes of tag handles.
+    directives: HashMap<String, String>,
 }
 
 impl<'a> Parser<'a> {
     /// Creates a parser at the start of `source`.
     pub fn new(source: &'a Source<'a>) -> Self {
         let (state, states) = (State::FirstDocument, Vec::new());
-        Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: Vec::new() }
+        Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: HashMap::new() }
     }
 
     /// The next event.
@@ -221,11 +223,10 @@ impl<'a> Parser<'a> {
                     version_seen = true;
                 }
                 Kind::TagDirective(directive) => {
-                    let directive = (**directive).clone();
-                    if self.directives.iter().any(|d| d.handle == directive.handle) {
+                    let TagDirective { handle, prefix } = (**directive).clone();
+                    if self.directives.insert(handle, prefix).is_some() {
                         return Err(self.error("found duplicate %TAG directive", start));
                     }
-                    self.directives.push(directive);
                 }
                 _ => break,
             }
@@ -237,9 +238,7 @@ impl<'a> Parser<'a> {
 
     fn default_directives(&mut self) {
         for (handle, prefix) in [("!", "!"), ("!!", super::TAG_PREFIX)] {
-            if !self.directives.iter().any(|d| d.handle == handle) {
-                self.directives.push(TagDirective { handle: handle.to_owned(), prefix: prefix.to_owned() });
-            }
+            self.directives.entry(handle.to_owned()).or_insert_with(|| prefix.to_owned());
         }
     }
 
@@ -348,8 +347,8 @@ impl<'a> Parser<'a> {
         if tag.handle.is_empty() {
             return Ok(tag.suffix);
         }
-        let found = self.directives.iter().find(|d| d.handle == tag.handle);
-        let full = found.map_or(String::new(), |d| format!("{}{}", d.prefix, tag.suffix));
+        let found = self.directives.get(&tag.handle);
+        let full = found.map_or(String::new(), |prefix| format!("{prefix}{}", tag.suffix));
         if full.is_empty() { Err(self.error("found undefined tag handle", at)) } else { Ok(full) }
     }
 
