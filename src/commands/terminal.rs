@@ -69,7 +69,7 @@ const FREE: usize = 10_000_000;
 /// The output would be longer than the limit, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the output would be longer than {0} bytes: 20 times the input and 10 MB\nhelp: read fewer files at a time, or leave some out with --skip or --ignore"
+    "the output would be longer than {0} bytes: 20 times the input that was read so far and 10 MB\nhelp: read fewer files at a time, or leave some out with --skip or --ignore"
 )]
 pub struct OutputLimitError(pub usize);
 
@@ -182,7 +182,9 @@ mod tests {
         let mut limited = Limited { out: Vec::new(), written: 0, limit: || 10 };
         limited.write_all(b"0123456789").unwrap();
         let error = limited.write_all(b"x").unwrap_err().to_string();
-        assert!(error.starts_with("the output would be longer than 10 bytes: 20 times the input and 10 MB\nhelp: "));
+        assert!(error.starts_with(
+            "the output would be longer than 10 bytes: 20 times the input that was read so far and 10 MB\nhelp: "
+        ));
         assert!(limited.write_all(b"y").is_err() && limited.out == b"0123456789");
     }
 

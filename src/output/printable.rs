@@ -19,8 +19,8 @@ const COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 /// Returns true if a pipeline would read a command at the start of `text`.
 fn is_command(text: &str) -> bool {
     let begins_with =
-        |command: &&str| text.get(..command.len()).is_some_and(|start| start.eq_ignore_ascii_case(command));
-    text.starts_with("##") && COMMANDS.iter().any(|command| begins_with(&command))
+        |command: &str| text.get(..command.len()).is_some_and(|start| start.eq_ignore_ascii_case(command));
+    text.starts_with("##") && COMMANDS.into_iter().any(begins_with)
 }
 
 /// Returns true for a text that certainly has no hidden character.

@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn many_descriptions_are_too_long() {
         let text = object([("type", "string".into()), ("description", Value::from("x".repeat(1000)))]);
-        let values = object([("type", "object".into()), ("additionalProperties", text)]);
+        let properties = Value::Object((0..100).map(|n| (format!("k{n}"), text.clone())).collect());
+        let values = object([("type", "object".into()), ("properties", properties)]);
         let object = Value::Object((0..100).map(|n| (format!("k{n}"), Value::from("v"))).collect());
         let schema = Schema::from_value(&values).unwrap();
         assert_eq!(super::yaml(&object, Some(&schema), 50_000), Err(TooLong(50_000)));

@@ -277,8 +277,7 @@ fn problems(severity: MessageSeverity, all: &[Diagnostic], item: &ObjectReport, 
     let mut text: String = all.iter().take(PROBLEMS).map(|one| problem(severity, one, item, color)).collect();
     match all.len().saturating_sub(PROBLEMS) {
         0 => {}
-        1 => text.push_str("and 1 more: -o json has everything\n"),
-        n => text.push_str(&format!("and {n} more: -o json has everything\n")),
+        n => text.extend(["and ", &n.to_string(), " more: -o json has everything\n"]),
     }
     text
 }
