@@ -295,7 +295,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         if deletion != Deletion::OfCollection
             && let Some(mut marked) = self.strategy.mark_deleting(&existing.object, now)
         {
-            if !metadata::is_deleting(&*existing.object) && finalizers != metadata::finalizers(&*existing.object) {
+            let is_first = !metadata::is_deleting(&*existing.object);
+            if is_first && self.strategy.takes_finalizers_of_deletion() {
                 set_finalizers(&mut marked, finalizers);
             }
             return Some(marked);

@@ -342,6 +342,11 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         None
     }
 
+    /// Returns true if an object that [`Self::mark_deleting`] marks gets the finalizers of the delete options.
+    fn takes_finalizers_of_deletion(&self) -> bool {
+        false
+    }
+
     /// Returns true if an update may remove an object that is being deleted and has no finalizers in its metadata.
     fn may_be_removed(&self, _object: &Value) -> bool {
         true

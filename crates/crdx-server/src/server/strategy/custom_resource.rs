@@ -330,6 +330,11 @@ impl Strategy for CustomResource {
         self.serving.built_in.mark_deleting(existing, now)
     }
 
+    /// Of the objects here, only Namespaces are marked.
+    fn takes_finalizers_of_deletion(&self) -> bool {
+        true
+    }
+
     fn returns_deleted(&self) -> bool {
         self.serving.built_in.returns_deleted()
     }

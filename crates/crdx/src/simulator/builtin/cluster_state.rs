@@ -111,7 +111,8 @@ fn object_with_name(name: &str) -> Value {
     crdx_value::object([("metadata", crdx_value::object([("name", name)]))])
 }
 
-/// Returns the limit ranges of an object. Those of earlier inputs replace those of files and of the cluster.
+/// Returns the limit ranges of an object. Those of earlier inputs replace those of files and of the cluster. Without a cluster,
+/// those of inputs count only in a namespace about which the inputs or files say everything.
 fn limit_ranges(
     context: SimulationContext<'_>,
     (kind, object): (&str, &Value),
@@ -126,10 +127,14 @@ fn limit_ranges(
     if let Some(admission) = context.admission.filter(|_| list.is_complete()) {
         admission.record_limit_ranges(namespace);
     }
+    let is_known = context.configured_cluster().is_some()
+        || created.namespace.is_some()
+        || context.given.namespace(namespace).is_some();
+    let of_inputs = if is_known { created.limit_ranges.as_slice() } else { &[] };
     let name = |range: &Value| range.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let is_created = |range: &&Value| created.limit_ranges.iter().any(|created| name(created) == name(range));
-    let others = list.iter().filter(|range| !is_created(range)).cloned().map(Arc::new);
-    created.limit_ranges.iter().cloned().chain(others).collect()
+    let is_of_input = |range: &&Value| of_inputs.iter().any(|own| name(own) == name(range));
+    let others = list.iter().filter(|range| !is_of_input(range)).cloned().map(Arc::new);
+    of_inputs.iter().cloned().chain(others).collect()
 }
 
 /// Returns the name of the default class that a new object gets.
