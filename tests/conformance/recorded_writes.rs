@@ -76,7 +76,7 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
     if write["code"].as_u64().unwrap() >= 300 {
         let [got, wanted] = [errors_of_item(item, write), errors_of_record(write)].map(|errors| {
             // Before 1.37, strategies validate some parts of an update twice.
-            errors.into_iter().map(|(field, message)| (field, in_order(&message))).collect::<BTreeSet<_>>()
+            errors.into_iter().map(|(field, message)| without_random_parts(field, &message)).collect::<BTreeSet<_>>()
         });
         return (item["verdict"] != "rejected" || got != wanted)
             .then(|| format!("got    {got:?}\n  wanted {} {wanted:?}", write["code"]));
@@ -93,16 +93,20 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
         got["status"] = status.clone();
     }
     remove_assigned(&mut got);
+    // A merge patch has no null in an object.
+    remove_nulls(&mut got);
+    remove_nulls(&mut wanted);
     (got != wanted).then(|| format!("got    {got}\n  wanted {wanted}"))
 }
 
-/// A message without what is random: the keys of a patched object, the order of the errors of an apply patch, of which an
-/// unknown field hides some, and spaces in the output of go-cmp.
-fn in_order(message: &str) -> String {
+/// An error without what is random: new UIDs, the keys of a patched object, the order of the errors of an apply patch, of which
+/// an unknown field hides some, and spaces in the output of go-cmp.
+fn without_random_parts(field: String, message: &str) -> (String, String) {
     static PATCHED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)^(Invalid value: )".*": "#).unwrap());
+    static UID: LazyLock<Regex> = LazyLock::new(|| Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap());
     const UNDECLARED: &str = ": field not declared in schema";
     if message.contains(UNDECLARED) {
-        return message.split("): ").next().unwrap_or_default().to_owned() + UNDECLARED;
+        return (field, message.split("): ").next().unwrap_or_default().to_owned() + UNDECLARED);
     }
     let mut lines = message.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     let first = lines.next().unwrap_or_default();
@@ -111,7 +115,9 @@ fn in_order(message: &str) -> String {
     rest.insert(0, first);
     // A dry run names the key without its prefix.
     let text = rest.join("\n").replace("Key: /registry/", "Key: /");
-    PATCHED.replace(&text, "$1…: ").into_owned()
+    let text = UID.replace_all(&text, "UID").into_owned();
+    let text = if field == "patch" { PATCHED.replace(&text, "$1…: ").into_owned() } else { text };
+    (field, text)
 }
 
 /// Removes what the server assigns and a report leaves out.
@@ -138,6 +144,17 @@ fn remove_allocated(spec: &mut Value) {
     }
     for name in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
         spec.as_object_mut().unwrap().remove(name);
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }
 
