@@ -74,6 +74,8 @@ impl Standalone {
     }
 
     /// Evaluates an expression that was compiled in this environment.
+    // The inputs of one run are not used again.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn run<'a>(&'a self, program: &'a Program, inputs: Inputs<'a>) -> Outcome<'a> {
         let namespace = inputs.namespace.filter(|_| self.role != Role::MatchCondition);
         Activation::new(Inputs { namespace, ..inputs }, &self.variables).outcome(program, self.declarations)
