@@ -44,7 +44,7 @@ fn condition(type_: &str, status: &str, reason: &str, message: impl Into<String>
 }
 
 /// Accepts the names that no other CRD of the group has: sets `status.acceptedNames`, `NamesAccepted` and the initial
-/// `Established`. `in_use` has the names of the other CRDs of the server, and may have those of this one.
+/// `Established`. `in_use` has the names of the other CRDs of the server, and may have earlier ones of this CRD.
 pub(crate) fn accept_names(crd: &mut CustomResourceDefinition, in_use: &NamesInUse, now: &str) {
     accept_once(crd, in_use, now);
     // The controller is called again for its own change. The accepted names of the CRD itself are then in use, too.
@@ -55,12 +55,12 @@ fn accept_once(crd: &mut CustomResourceDefinition, in_use: &NamesInUse, now: &st
     if crd.spec.names == crd.status.accepted_names {
         return;
     }
-    let group = &crd.spec.group;
+    let others = in_use.of_others(crd.name(), &crd.spec.group);
     let own = &crd.status.accepted_names;
     let own_resources: HashSet<&str> =
         [&own.plural, &own.singular].into_iter().chain(&own.short_names).map(String::as_str).collect();
-    let resources = |name: &str| own_resources.contains(name) || in_use.has_resource(group, name);
-    let kinds = |name: &str| own.kind == name || own.list_kind == name || in_use.has_kind(group, name);
+    let resources = |name: &str| own_resources.contains(name) || others.has_resource(name);
+    let kinds = |name: &str| own.kind == name || own.list_kind == name || others.has_kind(name);
 
     let requested = &crd.spec.names;
     let current = &crd.status.accepted_names;

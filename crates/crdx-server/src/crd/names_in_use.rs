@@ -85,14 +85,36 @@ impl NamesInUse {
         self.groups.get(group).into_iter().flat_map(|group| &group.waiting).map(String::as_str)
     }
 
-    /// Returns true if a CRD of the group has a name as plural, singular or short name.
-    pub(super) fn has_resource(&self, group: &str, name: &str) -> bool {
-        self.groups.get(group).is_some_and(|group| group.resources.contains_key(name))
+    /// The names that a CRD with this name and group must not have.
+    pub(super) fn of_others(&self, name: &str, group: &str) -> NamesOfOthers<'_> {
+        let group = self.groups.get(group);
+        let own = group.and_then(|group| group.accepted.get(name));
+        let (mut own_resources, mut own_kinds) = (HashMap::new(), HashMap::new());
+        if let Some(own) = own {
+            add(&mut own_resources, resources(own));
+            add(&mut own_kinds, kinds(own));
+        }
+        NamesOfOthers { group, own_resources, own_kinds }
+    }
+}
+
+/// The names of all CRDs of a group but one, whose earlier names may still be counted.
+#[derive(Debug)]
+pub(super) struct NamesOfOthers<'a> {
+    group: Option<&'a GroupNames>,
+    own_resources: HashMap<String, usize>,
+    own_kinds: HashMap<String, usize>,
+}
+
+impl NamesOfOthers<'_> {
+    /// Returns true if one of them has a name as plural, singular or short name.
+    pub(super) fn has_resource(&self, name: &str) -> bool {
+        self.group.is_some_and(|group| group.resources.get(name) > self.own_resources.get(name))
     }
 
-    /// Returns true if a CRD of the group has a name as kind or list kind.
-    pub(super) fn has_kind(&self, group: &str, name: &str) -> bool {
-        self.groups.get(group).is_some_and(|group| group.kinds.contains_key(name))
+    /// Returns true if one of them has a name as kind or list kind.
+    pub(super) fn has_kind(&self, name: &str) -> bool {
+        self.group.is_some_and(|group| group.kinds.get(name) > self.own_kinds.get(name))
     }
 }
 
@@ -129,8 +151,9 @@ mod tests {
         let mut names = NamesInUse::default();
         names.set(&crd("foos", &["f"]));
         names.set(&crd("bars", &["f"]));
-        let has = |names: &NamesInUse, name: &str| names.has_resource("example.com", name);
-        assert!(has(&names, "foos") && has(&names, "f") && !has(&names, "x") && !names.has_resource("x.com", "f"));
+        let has = |names: &NamesInUse, name: &str| names.of_others("", "example.com").has_resource(name);
+        assert!(has(&names, "foos") && has(&names, "f") && !has(&names, "x"));
+        assert!(!names.of_others("", "x.com").has_resource("f"));
         names.set(&crd("foos", &[]));
         assert!(has(&names, "f"));
         names.remove("bars.example.com", "example.com");
@@ -138,6 +161,16 @@ mod tests {
         assert!(names.waiting("example.com").eq(["foos.example.com"]));
         names.remove("foos.example.com", "example.com");
         assert!(names.groups.is_empty());
+    }
+
+    #[test]
+    fn the_names_of_a_crd_do_not_conflict_with_its_earlier_ones() {
+        let mut names = NamesInUse::default();
+        names.set(&crd("foos", &["f"]));
+        let others = names.of_others("foos.example.com", "example.com");
+        assert!(!others.has_resource("foos") && !others.has_resource("f"));
+        names.set(&crd("bars", &["f"]));
+        assert!(names.of_others("foos.example.com", "example.com").has_resource("f"));
     }
 
     #[test]

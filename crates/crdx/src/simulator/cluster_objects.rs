@@ -3,7 +3,7 @@
 
 use crate::cluster::{Resource, items};
 use crdx_value::{Map, Value, group_version};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A kind of such objects; all of them are read in the version v1.
@@ -58,7 +58,11 @@ type ByName = BTreeMap<String, Arc<Value>>;
 
 /// The objects of these kinds that files give: those of `--old` and of `--policies`.
 #[derive(Clone, Debug, Default)]
-pub struct GivenObjects(BTreeMap<(ClusterKind, String), ByName>);
+pub struct GivenObjects {
+    objects: BTreeMap<(ClusterKind, String), ByName>,
+    /// The namespaces whose limit ranges are given with policies.
+    limited: BTreeSet<String>,
+}
 
 impl GivenObjects {
     /// Adds an object if it is of one of the kinds, in place of one with the same name; returns true for such an object.
@@ -72,21 +76,29 @@ impl GivenObjects {
         if kind == NAMESPACES {
             set_name_label(&mut object, name);
         }
-        self.0.entry((kind, namespace.to_owned())).or_default().insert(name.to_owned(), Arc::new(object));
+        self.objects.entry((kind, namespace.to_owned())).or_default().insert(name.to_owned(), Arc::new(object));
         true
     }
 
-    /// Adds objects in place of those with the same names.
-    pub fn extend(&mut self, others: &Self) {
-        for (key, others) in &others.0 {
+    /// Adds the objects that are given with policies, in place of those with the same names.
+    pub fn extend(&mut self, of_policies: &Self) {
+        for (key, others) in &of_policies.objects {
+            if key.0 == LIMIT_RANGES {
+                self.limited.insert(key.1.clone());
+            }
             let named = others.iter().map(|(name, object)| (name.clone(), Arc::clone(object)));
-            self.0.entry(key.clone()).or_default().extend(named);
+            self.objects.entry(key.clone()).or_default().extend(named);
         }
     }
 
     /// Returns the Namespace with a name.
     pub(crate) fn namespace(&self, name: &str) -> Option<&Arc<Value>> {
         self.of(NAMESPACES, None)?.get(name)
+    }
+
+    /// Returns true if the limit ranges of a namespace are known: files define it, or give its limit ranges with policies.
+    pub(crate) fn tells_limits(&self, namespace: &str) -> bool {
+        self.namespace(namespace).is_some() || self.limited.contains(namespace)
     }
 
     /// Returns the Namespaces.
@@ -101,7 +113,7 @@ impl GivenObjects {
     }
 
     fn of(&self, kind: ClusterKind, namespace: Option<&str>) -> Option<&ByName> {
-        self.0.get(&(kind, namespace.unwrap_or_default().to_owned()))
+        self.objects.get(&(kind, namespace.unwrap_or_default().to_owned()))
     }
 
     /// Returns the objects of a kind together with the list of a cluster, if there is one.
@@ -188,6 +200,17 @@ mod tests {
         assert_eq!((count("work"), count("default")), (1, 0));
         let other = read(br#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}"#).unwrap();
         assert!(!GivenObjects::default().add(&other, "work"));
+    }
+
+    #[test]
+    fn limits_are_known_with_their_namespace_or_from_policies() {
+        let range = r#"{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"r"}}"#;
+        let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}}"#;
+        assert!(!given(&[range]).tells_limits("work"));
+        assert!(given(&[range, namespace]).tells_limits("work"));
+        let mut existing = GivenObjects::default();
+        existing.extend(&given(&[range]));
+        assert!(existing.tells_limits("work") && !existing.tells_limits("other"));
     }
 
     #[test]

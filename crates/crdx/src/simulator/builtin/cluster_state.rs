@@ -112,7 +112,7 @@ fn object_with_name(name: &str) -> Value {
 }
 
 /// Returns the limit ranges of an object. Those of earlier inputs replace those of files and of the cluster. Without a cluster,
-/// those of inputs count only in a namespace about which the inputs or files say everything.
+/// they count only in a namespace that inputs or files define, or if they are given with policies.
 fn limit_ranges(
     context: SimulationContext<'_>,
     (kind, object): (&str, &Value),
@@ -120,21 +120,21 @@ fn limit_ranges(
     created: &KnownObjects,
 ) -> Vec<Arc<Value>> {
     let is_core = object.str_at(&["apiVersion"]) == Some("v1");
-    if !is_core || !matches!(kind, "Pod" | "PersistentVolumeClaim") {
+    let is_known = || {
+        let is_given = created.namespace.is_some() || context.given.tells_limits(namespace);
+        is_given || context.configured_cluster().is_some()
+    };
+    if !is_core || !matches!(kind, "Pod" | "PersistentVolumeClaim") || !is_known() {
         return Vec::new();
     }
     let list = context.list(LIMIT_RANGES, Some(namespace));
     if let Some(admission) = context.admission.filter(|_| list.is_complete()) {
         admission.record_limit_ranges(namespace);
     }
-    let is_known = context.configured_cluster().is_some()
-        || created.namespace.is_some()
-        || context.given.namespace(namespace).is_some();
-    let of_inputs = if is_known { created.limit_ranges.as_slice() } else { &[] };
     let name = |range: &Value| range.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let is_of_input = |range: &&Value| of_inputs.iter().any(|own| name(own) == name(range));
-    let others = list.iter().filter(|range| !is_of_input(range)).cloned().map(Arc::new);
-    of_inputs.iter().cloned().chain(others).collect()
+    let is_created = |range: &&Value| created.limit_ranges.iter().any(|created| name(created) == name(range));
+    let others = list.iter().filter(|range| !is_created(range)).cloned().map(Arc::new);
+    created.limit_ranges.iter().cloned().chain(others).collect()
 }
 
 /// Returns the name of the default class that a new object gets.
