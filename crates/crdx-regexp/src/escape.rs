@@ -3,7 +3,7 @@
 use super::class;
 use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
 use crdx_value::unicode::{self as tables, MAX, Ranges};
-use std::sync::Arc;
+use std::collections::hash_map::Entry;
 
 impl Parser<'_> {
     /// Parses an escaped character; returns it and the offset after it.
@@ -69,15 +69,11 @@ impl Parser<'_> {
         if self.in_brackets.contains(&name) {
             return Some(());
         }
-        let found = match self.classes.get(&(name.clone(), self.flags.fold)) {
-            Some(found) => Arc::clone(found),
-            None => {
-                let found = Arc::new(class()?);
-                self.classes.insert((name.clone(), self.flags.fold), Arc::clone(&found));
-                found
-            }
+        let found = match self.classes.entry((name.clone(), self.flags.fold)) {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(place) => place.insert(class()?),
         };
-        class::add_class(ranges, &found, false);
+        class::add_class(ranges, found, false);
         self.in_brackets.insert(name);
         Some(())
     }

@@ -9,7 +9,6 @@ use super::class;
 use super::tree::{Assertion, Greediness, Node, Op};
 use crdx_value::unicode::{self as tables, Ranges};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 /// The reason why a text is not used as a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +123,7 @@ pub(super) struct Parser<'a> {
     /// The steps that are left.
     steps: usize,
     /// The named classes that the pattern has, with their case variants if the flag is true.
-    pub(super) classes: HashMap<(String, bool), Arc<Ranges>>,
+    pub(super) classes: HashMap<(String, bool), Ranges>,
     /// The names of the classes in the current brackets.
     pub(super) in_brackets: HashSet<String>,
 }
