@@ -60,7 +60,7 @@ impl Project<'_> {
         match fs::canonicalize(shown) {
             Ok(full) if !full.starts_with(self.root) => {
                 let (path, root) = (path.display(), self.root.display());
-                Err(self.error(format!("{path} is not a file of the project {root}")))
+                Err(self.error(&format!("{path} is not a file of the project {root}")))
             }
             _ => Ok(()),
         }
@@ -69,10 +69,10 @@ impl Project<'_> {
     fn check_file(&self, path: &Path) -> Result<(), ConfigurationError> {
         self.check_place(path)?;
         let checked = fs::metadata(path).map_or(Ok(()), |metadata| check_regular(&metadata));
-        checked.map_err(|error| self.error(format!("{}: {error}", path.display())))
+        checked.map_err(|error| self.error(&format!("{}: {error}", path.display())))
     }
 
-    fn error(&self, message: String) -> ConfigurationError {
+    fn error(&self, message: &str) -> ConfigurationError {
         let (flag, variable) = (self.key.argument(), self.key.variable());
         let help = format!(
             "the file with settings may only name regular files of its repository: give others with --{flag} or {variable}"

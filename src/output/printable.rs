@@ -2,7 +2,7 @@
 //! reads the output.
 //!
 //! Control characters (C0, DEL and C1), line separators, and characters that change the direction of text are shown as
-//! `\u001b`. A line that would be a command of GitHub Actions, Azure Pipelines or TeamCity is shown with `\u003a` or `\u0023`
+//! `\u001b`. A line that would be a command of GitHub Actions, Azure Pipelines or `TeamCity` is shown with `\u003a` or `\u0023`
 //! in place of its first character. In JSON, `\u001b` is the same string, so the documents of this program have it, too. XML
 //! and HTML are escaped by [`super::markup`]; `get` prints kubectl's bytes, and YAML is what kubectl writes.
 

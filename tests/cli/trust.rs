@@ -3,6 +3,7 @@
 
 use super::configuration::project;
 use super::screens::{command, place};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -167,7 +168,7 @@ fn reports_of_many_broken_documents_are_bounded() {
     let count = 12_000;
     let mut different = String::new();
     for n in 0..count {
-        different.push_str(&format!("kind: K{n}\nname: {}\n---\n", "x".repeat(50)));
+        writeln!(different, "kind: K{n}\nname: {}\n---", "x".repeat(50)).unwrap();
     }
     fs::write(dir.join("different"), different).unwrap();
     fs::write(dir.join("equal"), "a: 1\n---\n".repeat(count)).unwrap();

@@ -51,7 +51,7 @@ impl Variables {
     }
 
     /// The number of variables.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.list.len()
     }
 

@@ -224,7 +224,7 @@ impl<'a> Fields<'a> for Activation<'a> {
         let set = |computed: Computed<'a>| {
             let mut values = self.values.borrow_mut();
             if values.is_empty() {
-                values.resize(self.variables.len(), Computed::Not);
+                values.resize(self.variables.count(), Computed::Not);
             }
             if let Some(slot) = values.get_mut(index) {
                 *slot = computed;

@@ -204,7 +204,7 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
                 all.push(one);
                 continue;
             }
-            while let Some(mut next) = before.next() {
+            for mut next in before.by_ref() {
                 let is_same = next.crd_field == one.crd_field;
                 if is_same {
                     next.add(one);
