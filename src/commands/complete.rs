@@ -378,8 +378,21 @@ mod tests {
 
     #[test]
     fn every_flag_that_takes_files_says_so() {
-        let files =
-            ["filename", "crds", "with-crd", "old", "policies", "load", "kubeconfig", "state", "record", "init"];
+        let files = [
+            "filename",
+            "crds",
+            "with-crd",
+            "old",
+            "policies",
+            "load",
+            "kubeconfig",
+            "state",
+            "record",
+            "init",
+            "policy",
+            "params",
+            "namespace-object",
+        ];
         let directories = ["kustomize", "output-dir", "dir", "cache-dir", "out"];
         for command in command_line::definition().get_subcommands() {
             for arg in command.get_arguments() {

@@ -359,7 +359,12 @@ pub(crate) mod tests {
         assert!(large.len() < 1 << 17 && matches!(definitions(&large), Err(ArchiveError::TooLarge(SMALL))));
         assert!(definitions(&tarball(&[("a.bin", &zeros), ("b.bin", &zeros[5000..])])).is_ok());
         // Random bytes cannot be packed.
-        let random: Vec<u8> = (0..2_000_000_u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect();
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        };
+        let random: Vec<u8> = (0..2_000_000).map(|_| next()).collect();
         let twice = vec![0; 8 << 20];
         assert!(definitions(&tarball(&[("a.bin", &random), ("b.bin", &twice)])).is_ok());
         let texts = [vec![b'#'; (DEFINITIONS / 2) as usize], vec![b'#'; (DEFINITIONS / 2) as usize + 1]];

@@ -140,10 +140,10 @@ mod tests {
         };
         let refused = send(KnownObjects { namespace: Some(known), ..KnownObjects::default() }, POD);
         assert_eq!((refused.code, refused.body.message()), (403, MESSAGE));
-        let range = r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","min":{"cpu":"1"}}]}}"#;
+        let range = r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}"#;
         let limit_ranges = vec![Arc::new(read(range.as_bytes()).unwrap())];
         let refused = send(KnownObjects { limit_ranges, ..KnownObjects::default() }, POD);
-        let message = "pods \"p\" is forbidden: minimum cpu usage per Container is 1.  No request is specified";
+        let message = "pods \"p\" is forbidden: maximum cpu usage per Pod is 1.  No limit is specified";
         assert_eq!((refused.code, refused.body.message()), (403, message));
         assert_eq!(send(KnownObjects::default(), POD).code, 201);
     }
