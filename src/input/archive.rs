@@ -12,7 +12,7 @@ pub const LIMIT: u64 = 100 << 20;
 
 /// The content that an archive of any size may have, in bytes.
 const SMALL: u64 = 4 << 20;
-/// How often larger content may be as long as the archive: texts that people write become ten to twenty times shorter.
+/// The largest ratio of larger content to the archive: texts that people write become ten to twenty times shorter.
 const RATIO: u64 = 32;
 
 /// The largest size of all files that may have CRDs, in bytes.

@@ -57,7 +57,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What a [`Printable`] stream carries.
+/// The content of a [`Printable`] stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Text for people, without colours.

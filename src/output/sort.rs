@@ -3,11 +3,11 @@
 //! Note kubectl's behaviour: two texts that are both quantities (`100m`, `1Gi`) are compared as quantities; objects
 //! without the field come first, in reverse order; at least one object must have the field.
 
-mod go;
-
 use crdx_cel::value::Quantity;
 use crdx_value::Value;
+use crdx_value::go_sort;
 use crdx_value::jsonpath::{self, Item, JsonPath};
+use std::cell::RefCell;
 use std::cmp::Ordering;
 
 /// The order of objects by a field. Only the field's value of each object is stored.
@@ -48,16 +48,15 @@ impl Sorter {
             let field = crdx_value::quote::go_quote(&field);
             return Err(format!("couldn't find any field with path {field} in the list of objects"));
         }
-        let mut order: Vec<usize> = (0..keys.len()).collect();
-        let mut failed = None;
-        go::sort(&mut order, &mut |a, b| match (keys.get(a), keys.get(b)) {
-            (Some(Some(a)), Some(Some(b))) if failed.is_none() => {
-                less(a, b).map_err(|error| failed = Some(error)).unwrap_or_default()
+        let failed = RefCell::new(None);
+        let order = go_sort::sort(keys.len(), &|a, b| match (keys.get(a), keys.get(b)) {
+            (Some(Some(a)), Some(Some(b))) if failed.borrow().is_none() => {
+                less(a, b).map_err(|error| failed.replace(Some(error))).unwrap_or_default()
             }
             (Some(a), _) => a.is_none(),
             _ => false,
         });
-        match failed {
+        match failed.into_inner() {
             None => Ok(order),
             Some(error) => Err(format!(
                 "Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {error}"

@@ -161,7 +161,7 @@ fn file_names_are_no_commands_of_a_pipeline() {
     }
 }
 
-/// What people and logs read is bounded; the counts are complete.
+/// Output for people and logs is bounded; the counts are complete.
 #[test]
 fn reports_of_many_broken_documents_are_bounded() {
     let dir = place("trust-bounds");

@@ -71,7 +71,7 @@ fn old<'e>(write: &Value, existing: &'e [Value]) -> Option<&'e Value> {
     write["old"].as_u64().map(|at| &existing[usize::try_from(at).unwrap()])
 }
 
-/// How an item differs from the recorded answer.
+/// The difference between an item and the recorded answer.
 fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String> {
     if write["code"].as_u64().unwrap() >= 300 {
         let [got, wanted] = [errors_of_item(item, write), errors_of_record(write)].map(|errors| {

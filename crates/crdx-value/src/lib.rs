@@ -5,6 +5,7 @@
 
 pub mod base64;
 pub mod field;
+pub mod go_sort;
 pub mod group_version;
 pub mod json;
 pub mod jsonpath;

@@ -19,7 +19,7 @@ const CASE: usize = 256 << 10;
 const TEXT: usize = 16 << 10;
 /// The maximum length of a name.
 const NAME: usize = 1 << 10;
-/// What a finding needs besides its texts.
+/// The parts of a finding besides its texts.
 const FINDING: usize = 300;
 /// The maximum number of results: GitHub refuses SARIF with more.
 const RESULTS: usize = 25_000;
@@ -54,7 +54,7 @@ pub struct Totals {
     pub rules: BTreeSet<String>,
 }
 
-/// What is not in a report, because it would be too large.
+/// The findings that a report leaves out, because it would be too large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// The number of cases.

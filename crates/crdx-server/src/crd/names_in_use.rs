@@ -13,9 +13,9 @@ pub struct NamesInUse {
 /// The accepted names of the CRDs of a group.
 #[derive(Debug, Default)]
 struct GroupNames {
-    /// How many times each plural, singular and short name is accepted.
+    /// The number of times that each plural, singular and short name is accepted.
     resources: HashMap<String, usize>,
-    /// How many times each kind and list kind is accepted.
+    /// The number of times that each kind and list kind is accepted.
     kinds: HashMap<String, usize>,
     /// The accepted names by CRD.
     accepted: HashMap<String, Names>,

@@ -72,7 +72,7 @@ fn strategic_patch(
 mod tests {
     use super::*;
 
-    /// What kubectl sends for a CRD whose metadata changes.
+    /// The patch that kubectl sends for a CRD whose metadata changes.
     #[test]
     fn the_lists_in_the_metadata_of_a_crd_are_merged() {
         let with = |finalizers: &str| {
