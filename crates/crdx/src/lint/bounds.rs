@@ -113,7 +113,7 @@ struct Candidate {
 pub struct Search(Steps);
 
 /// The estimates of small expressions for which a search has time.
-const ESTIMATES: u64 = 60_000;
+const ESTIMATES: u64 = 24_000;
 /// The nodes of a schema that take as long as an estimate.
 const NODES: usize = 64;
 /// The bytes of an expression that take as long as a node.
@@ -158,11 +158,11 @@ pub fn find(root: &Schema, expression: Expression<'_>, limit: u64, search: &Sear
     if is_enough { found } else { Vec::new() }
 }
 
-/// The number of nodes of a schema.
+/// The number of nodes and rules of a schema.
 fn nodes(schema: &Schema) -> usize {
     let mut count = 0;
-    schema.any(&mut |_| {
-        count += 1;
+    schema.any(&mut |node| {
+        count += 1 + node.x_validations.len();
         false
     });
     count
