@@ -444,16 +444,18 @@ mod tests {
             let (open, close) = (r#"{"type":"array","items":"#.repeat(levels), "}".repeat(levels));
             schema(&format!(r#"{open}{{"type":"string"}}{close}"#))
         };
-        let releases = Release::NEWEST.into();
-        let rule = rule("self.size() < 10 && self.contains('a')");
-        let left = |levels: usize| {
+        let left = move |levels: usize| {
+            let releases = Release::NEWEST.into();
+            let rule = rule("self.size() < 10 && self.contains('a')");
             let (root, steps, search) = (deep(levels), vec![Step::Items; levels], Search::default());
             let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
-            let found = find(&root, expression, 1000, &search);
+            let found = find(&root, expression, EXPRESSION_COST_LIMIT, &search);
             (found.is_empty(), search.is_over())
         };
         assert_eq!(left(10), (false, false));
-        assert_eq!(left(400), (true, true));
+        // Threads of tests have small stacks.
+        let deep = std::thread::Builder::new().stack_size(crdx_value::STACK_SIZE);
+        assert_eq!(deep.spawn(move || left(400)).unwrap().join().unwrap(), (true, true));
     }
 
     #[test]
