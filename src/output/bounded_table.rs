@@ -53,17 +53,17 @@ fn marked(paint: Paint, text: &str, color: bool) -> String {
 
 /// Appends a line, with the marked cells in their colours. A cell that was wrapped has its colour on the first line only.
 fn painted(line: &str, color: bool, out: &mut String) {
+    let without_end = |text: &str| text.replace(END, "");
     let mut parts = line.split(START);
-    out.push_str(parts.next().unwrap_or_default());
+    out.push_str(&without_end(parts.next().unwrap_or_default()));
     for part in parts {
         let is_bit = |c: &char| BITS.contains(c);
         let code = part.chars().take_while(is_bit).fold(0, |code, bit| code * 2 + usize::from(bit == BITS[1]));
         let text = part.trim_start_matches(BITS);
         let (cell, rest) = text.split_once(END).unwrap_or((text, ""));
         PAINTS.get(code).copied().unwrap_or_default().push(color, cell, out);
-        out.push_str(rest);
+        out.push_str(&without_end(rest));
     }
-    out.retain(|c| c != END);
 }
 
 #[cfg(test)]
