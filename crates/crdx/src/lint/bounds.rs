@@ -113,7 +113,7 @@ struct Candidate {
 pub struct Search(Steps);
 
 /// The estimates of small expressions for which a search has time.
-const ESTIMATES: u64 = 24_000;
+const ESTIMATES: u64 = 18_000;
 /// The nodes of a schema that take as long as an estimate.
 const NODES: usize = 64;
 /// The bytes of an expression that take as long as a node.
