@@ -27,7 +27,7 @@ pub mod temp_store;
 mod warnings;
 pub mod watch;
 
-use crate::files::input_size::Counted;
+use crate::files::input_size::{self, Counted};
 pub use content::NoObject;
 use crdx::documents::lists::{self, ListError};
 use crdx::documents::{ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake, refusal};
@@ -184,7 +184,7 @@ impl Input {
     fn start(&mut self, source: &Source, named: bool) {
         match source.open(self.options.only_regular_files || !named) {
             Ok(reader) => {
-                let reader: Reader = Box::new(Counted(reader));
+                let reader: Reader = Box::new(Counted(reader, input_size::add));
                 let reader = match &self.options.read {
                     Some(read) => read.count(reader),
                     None => reader,
@@ -205,7 +205,8 @@ impl Input {
         let Some(renderer) = &self.options.render else { return };
         match renderer.render(target) {
             Ok(reader) => {
-                let current = self.current(target.name(), Chunks::new(Box::new(Counted(reader))), true);
+                let current =
+                    self.current(target.name(), Chunks::new(Box::new(Counted(reader, input_size::add))), true);
                 self.current = Some(Current { lenient: false, is_rendered: Some(named), ..current });
             }
             Err(error) => {

@@ -16,13 +16,13 @@ pub fn add(bytes: usize) {
     TOTAL.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// A reader that counts.
-pub struct Counted<R>(pub R);
+/// A reader that passes the number of bytes of each read to a function.
+pub struct Counted<R, F>(pub R, pub F);
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read, F: Fn(usize)> Read for Counted<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.0.read(buffer)?;
-        add(count);
+        (self.1)(count);
         Ok(count)
     }
 }

@@ -1,6 +1,7 @@
 //! Counts the bytes that are read, for the share that a progress line shows.
 
-use std::io::{self, Read};
+use crate::files::input_size::Counted;
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,19 +16,9 @@ impl ReadBytes {
     }
 
     pub fn count(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        Box::new(Counted { inner, read: self.clone() })
-    }
-}
-
-struct Counted {
-    inner: Box<dyn Read + Send>,
-    read: ReadBytes,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.read.0.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
+        let total = Arc::clone(&self.0);
+        Box::new(Counted(inner, move |count| {
+            total.fetch_add(count as u64, Ordering::Relaxed);
+        }))
     }
 }

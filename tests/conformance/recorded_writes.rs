@@ -99,8 +99,8 @@ fn difference(write: &Value, item: &Value, existing: &[Value]) -> Option<String>
     (got != wanted).then(|| format!("got    {got}\n  wanted {wanted}"))
 }
 
-/// An error without what is random: new UIDs, the keys of a patched object, the order of the errors of an apply patch, of which
-/// an unknown field hides some, and spaces in the output of go-cmp.
+/// An error without what is random: new UIDs, the keys of a patched object, the order of the errors of an apply patch, some of
+/// which an unknown field hides, and spaces in the output of go-cmp.
 fn without_random_parts(field: String, message: &str) -> (String, String) {
     static PATCHED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)^(Invalid value: )".*": "#).unwrap());
     static UID: LazyLock<Regex> = LazyLock::new(|| Regex::new("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap());

@@ -80,7 +80,7 @@ fn has_same_amounts(one: &Value, other: &Value) -> bool {
         && one.get("claims") == other.get("claims")
 }
 
-/// The resources of which a Node has less than a Pod requests (`validateRequestsWithinAllocatable`).
+/// The resources that a Pod requests and that its Node does not have in this amount (`validateRequestsWithinAllocatable`).
 fn excess(pod: &Value, node: &Value) -> Vec<String> {
     let mut requests = of_pod(pod, "requests", is_of_pods);
     add(&mut requests, &amounts(pod, &["spec", "overhead"]));

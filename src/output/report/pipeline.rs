@@ -213,7 +213,7 @@ fn bounded(case: &Case) -> Cow<'_, Case> {
     Cow::Owned(Case { subject, findings, ..case.clone() })
 }
 
-/// Returns the finding that stands for others of an object.
+/// Returns a finding that replaces further ones of an object.
 fn left_out(count: usize, location: &SourceLocation) -> Finding {
     let findings = if count == 1 { "finding" } else { "findings" };
     Finding {

@@ -89,7 +89,7 @@ enum Computed<'a> {
 /// The values of an environment's variables, in its order.
 type Slots<'a> = Vec<Result<CelValue<'a>, Error>>;
 
-/// The most variables of which each reads the next. A server has a growing stack instead.
+/// The length of the longest chain of variables that read each other. A server has a growing stack instead.
 const MAX_DEPTH: usize = 1000;
 
 /// The inputs of several expressions and their shared variables.

@@ -145,8 +145,8 @@ pub struct Request<'a> {
     pub user: User,
     /// The unknown parts of the object.
     pub gaps: Option<Arc<Gaps>>,
-    /// The objects, with unknown parts of their own, one of which the server has instead of the object; empty if there is no
-    /// such list.
+    /// The objects that plugins of the cluster may make of the object; the server has one of them. They may have unknown parts,
+    /// too. Empty if there is no such list.
     pub alternatives: Arc<[Alternative]>,
     /// The steps that are left for its policies.
     pub steps: Steps,

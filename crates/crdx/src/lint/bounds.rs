@@ -126,7 +126,7 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Takes the time for estimates, each of which visits a number of nodes. Returns false if none is left.
+    /// Takes the time for estimates that visit a number of nodes each. Returns false if none is left.
     pub(super) fn take(&self, estimates: usize, nodes: usize) -> bool {
         self.0.take(estimates as u64 * (1 + nodes / NODES) as u64).is_ok()
     }

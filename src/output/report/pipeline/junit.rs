@@ -7,7 +7,7 @@ use crate::output::markup::escaped;
 use crate::output::report::case::{Case, Outcome};
 use std::fmt::Write as _;
 
-/// Formats the text after the cases. The counts at the beginning are those of all cases; the last case stands for those that
+/// Formats the text after the cases. The counts at the beginning are those of all cases; the last case replaces those that
 /// were left out, and fails if one of them does, because some programs count the elements.
 pub fn tail(left_out: &LeftOut) -> String {
     let case = left_out.message().map_or_else(String::new, |message| {
