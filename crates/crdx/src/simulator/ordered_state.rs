@@ -314,7 +314,7 @@ impl OrderedState {
         let reason = refusal.map_or_else(none, |error| error.message.clone());
         let help = match (refusal, &simulator.settings.cluster) {
             (None, _) if !kinds.is_empty() => {
-                Some(format!("give its CRD with --crds; the known CRDs of {group} define {}", kinds.join(", ")))
+                Some(format!("give its CRD with --crds; the known CRDs of {group} define {}", enumerated(&kinds)))
             }
             (Some(error), _) => {
                 Some(error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or ")) + OFFLINE)
@@ -433,3 +433,14 @@ fn is_needed_by_others(object: &Value) -> bool {
 
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";
 const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";
+
+/// The most kinds that a hint lists.
+const NAMES: usize = 20;
+
+/// The first names of a list, which may have thousands.
+fn enumerated(names: &[&str]) -> String {
+    let (first, others) = names.split_at(names.len().min(NAMES));
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    first.join(", ") + &more
+}
+
