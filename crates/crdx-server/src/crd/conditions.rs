@@ -12,7 +12,7 @@ use super::validation::structural;
 use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Spec};
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::Value;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BoundedErrors, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31};
 use std::collections::HashSet;
 
@@ -161,7 +161,7 @@ pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, release: Relea
 /// # Errors
 /// Returns an error text if a schema cannot be converted to a structural schema at all.
 pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, String> {
-    let mut errors = Vec::new();
+    let mut errors = BoundedErrors::default();
     let path = FieldPath::new("spec");
     if spec.preserves_unknown_fields() {
         let path = path.child("preserveUnknownFields");
@@ -176,9 +176,9 @@ pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, Str
         let path = path.index(i);
         let path = path.child("schema");
         let path = path.child("openAPIV3Schema");
-        errors.append(&mut structural::validate(schema, &MalformedStrings::default(), release, &path));
+        errors.extend(structural::validate(schema, &MalformedStrings::default(), release, &path));
     }
-    Ok(errors)
+    Ok(errors.finish())
 }
 
 /// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.

@@ -443,4 +443,3 @@ fn enumerated(names: &[&str]) -> String {
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     first.join(", ") + &more
 }
-
