@@ -1,6 +1,7 @@
 //! A location in an input, with its source line.
 
 use crdx_text::Position;
+use crdx_text::documents::Chunk;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -99,7 +100,18 @@ impl SourceLocation {
             let next = text.get(line_start..).and_then(|rest| rest.iter().position(|b| *b == b'\n'));
             line_start += next.map_or(text.len(), |i| i + 1);
         }
+        Self::in_line(source, text, start, position, line_start)
+    }
+
+    /// Returns the location `position` of the text of a document in `source`.
+    pub fn in_chunk(source: &Arc<str>, chunk: &Chunk, position: Position) -> Self {
+        Self::in_line(source, &chunk.text, chunk.start, position, chunk.line_start(position))
+    }
+
+    fn in_line(source: &Arc<str>, text: &[u8], start: Position, position: Position, line_start: usize) -> Self {
         let line = text.get(line_start..).unwrap_or_default();
+        // Longer lines are not shown, so the place in them is not needed.
+        let line = line.get(..=MAX_LINE_LENGTH).unwrap_or(line);
         let from = line_start + byte_of(line, position.column.saturating_sub(1));
         Self {
             source: Arc::clone(source),
