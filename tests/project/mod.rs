@@ -3,6 +3,7 @@
 mod architecture;
 mod cycles;
 mod integrations;
+mod kinds;
 mod pictures;
 mod plugin_manifest;
 mod releases;

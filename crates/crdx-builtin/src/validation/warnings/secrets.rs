@@ -4,17 +4,13 @@ use super::Warnings;
 use crate::validation::field_value::FieldValue;
 use crate::validation::{pem, private_key, x509};
 use crdx_value::Value;
-use crdx_value::base64::Encoding;
 
 pub(super) fn secret(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     if object.child("type").text() != "kubernetes.io/tls" {
         return;
     }
-    let data = |key: &str| {
-        let text = object.value.at(&["data"]).and_then(|data| data.str_at(&[key])).unwrap_or_default();
-        Encoding::Standard.decode(text).unwrap_or_default()
-    };
-    let (certificate, key) = (data("tls.crt"), data("tls.key"));
+    let data = object.child("data");
+    let (certificate, key) = (data.child("tls.crt").bytes(), data.child("tls.key").bytes());
     if let Err(error) = key_pair(&certificate, &key) {
         warnings.add(error);
     }
