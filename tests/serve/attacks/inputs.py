@@ -415,7 +415,7 @@ def patterns():
     yield "pattern-rules", [*VALIDATE, j], {"crd.json": rules, j: foo({})}
 
 
-def nested(levels, name, leaf):
+def schema_below(levels, name, leaf):
     """A schema with `leaf` below this number of objects, each the only field of the one above it."""
     for _ in range(levels):
         leaf = {"type": "object", "properties": {name: leaf}}
@@ -425,7 +425,7 @@ def nested(levels, name, leaf):
 def deep_definitions():
     """Many nodes, each with a long path."""
     name = "n" * 76
-    wide = lambda count, node: nested(550, name, {"type": "object", "properties": {f"p{i}": node for i in range(count)}})
+    wide = lambda count, node: schema_below(550, name, {"type": "object", "properties": {f"p{i}": node for i in range(count)}})
     kinds = {
         "lists": wide(20_000, {"type": "array", "items": {"type": "string"}}),
         "defaults": wide(15_000, {"type": "string", "default": "a"}),
@@ -433,7 +433,7 @@ def deep_definitions():
         "rules": wide(500, {"type": "string", "x-kubernetes-validations": [{"rule": "self.x"}]}),
         "wrong-types": wide(15_000, {"type": "strin"}),
         "unknown": wide(15_000, {"type": "string", "nope": 1}),
-        "required": nested(550, name, {"type": "object", "required": [f"p{i}" for i in range(20_000)]}),
+        "required": schema_below(550, name, {"type": "object", "required": [f"p{i}" for i in range(20_000)]}),
     }
     commands = {
         "": [*VALIDATE, "object.json"],

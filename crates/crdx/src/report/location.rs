@@ -168,6 +168,7 @@ impl std::fmt::Display for SourceLocation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_text::Syntax;
 
     const FIRST: Position = Position { line: 1, column: 1 };
 
@@ -187,6 +188,20 @@ mod tests {
         // A position past the end refers to the end.
         assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
+    }
+
+    #[test]
+    fn a_document_finds_its_lines() {
+        let source = Arc::from("f");
+        let start = Position { line: 10, column: 1 };
+        for text in ["", "a", "a: 1\nü: 'x'\n", "a\n\nb\nc"] {
+            let chunk = Chunk::new(text.as_bytes().to_vec(), start, Syntax::Yaml);
+            for (line, column) in [(10, 1), (10, 3), (11, 1), (11, 4), (12, 1), (13, 1), (20, 5)] {
+                let at = Position { line, column };
+                let expected = SourceLocation::at(&source, text.as_bytes(), start, at);
+                assert_eq!(SourceLocation::in_chunk(&source, &chunk, at), expected, "{text:?} {line}:{column}");
+            }
+        }
     }
 
     #[test]
