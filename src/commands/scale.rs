@@ -20,12 +20,13 @@ use crate::simulation::live::Live;
 use crdx::documents::Entry;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::send::Sender as _;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::admission::Webhook;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx::simulator::admission::Admission;
 use crdx_server::policies::findings::Findings;
-use crdx_server::server::{Response, ResponseBody, Server};
+use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, json, object};
@@ -119,7 +120,6 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     let mut changes = Vec::new();
     for target in targets::targets(args, &source, selection, &namespace, failures)? {
         let Target { resource, namespace, name, object } = target;
-        let object_namespace = Some(namespace.as_str()).filter(|_| resource.namespaced);
         let is_versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         // Each object has a separate server, so that requests do not affect one another.
         let server = Server::builder(release, 0);
@@ -137,10 +137,12 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
             .seed_definition(&crd, now)
             .and_then(|()| server.seed(&definition, &namespace, object))
             .map_err(|error| Failure::message(format!("{definition} {name:?} cannot be read: {error}")))?;
-        if let Some(admission) = &admission {
-            admission.prepare(object_namespace, &server);
-        }
-        let mut change = change(&server, resource, &namespace, name, args.replicas, request_options);
+        let cluster = admission.as_ref().map(Admission::cluster);
+        let send = |request| match &cluster {
+            Some(cluster) => cluster.send(&server, request),
+            None => server.handle(&request),
+        };
+        let mut change = change(&send, resource, &namespace, name, args.replicas, request_options);
         if let Some(message) = change.precondition(args, is_versioned) {
             change.after = Err(Refusal::Precondition(message));
             change.findings = None;
@@ -165,7 +167,8 @@ fn policies(
     let live = Arc::new(Live::new(args.cluster.target()));
     let input = args.reading.options();
     let live = (matches!(source, Source::Live(_)) && !options.skips_cluster).then_some(&live);
-    let reading = admission::Reading { options: &options, input: input.clone(), live, namespace };
+    let objects = live.map(Live::objects);
+    let reading = admission::Reading { options: &options, input: input.clone(), live, objects, namespace };
     let crds = Sources::open(&args.files.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
         Entry::Document(document) if document.is_definition() => Some(document.value),
         _ => None,
@@ -193,7 +196,7 @@ fn policies(
 }
 
 fn change(
-    server: &Server,
+    send: &dyn Fn(Request) -> Response,
     resource: Resource,
     namespace: &str,
     name: String,
@@ -201,10 +204,10 @@ fn change(
     request_options: RequestOptions,
 ) -> Change {
     let path = resource.object_path(Some(namespace).filter(|_| resource.namespaced), &name);
-    let read = |path: &str| json_of(&server.handle(&request::read(path, request_options)));
+    let read = |path: &str| json_of(&send(request::read(path, request_options)));
     let before = read(&format!("{path}/scale"));
     let object = read(&path).unwrap_or_default();
-    let mut response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, request_options));
+    let mut response = send(request::scale(&path, Value::Int(i64::from(replicas)), None, request_options));
     let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),

@@ -42,7 +42,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
 fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilder {
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
-        server = server.with_policies(Arc::new(authorizer), Arc::default());
+        server = server.with_policies(Arc::new(authorizer));
     }
     if (args.admission || args.builtin) && !args.skip_policy_validation {
         server = server.with_policy_validation();

@@ -136,7 +136,7 @@ fn every_built_in_resource_takes_all_patch_types() {
 /// The kinds that a server has for policies and namespaces, without all built-in kinds.
 #[test]
 fn the_kinds_of_admission_take_all_patch_types() {
-    let builder = Server::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()), Arc::default());
+    let builder = Server::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()));
     let (resources, _) = patch_everything(builder);
     assert!(resources >= 8, "{resources} resources");
 }

@@ -8,8 +8,8 @@ use crdx::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
 use crdx::report::{ObjectReport, Verdict};
 use crdx::simulation::object::Object;
 use crdx::simulator::built_in_server::BuiltInServer;
-use crdx::simulator::cluster_objects::GivenObjects;
 use crdx::simulator::existing::ExistingObjects;
+use crdx::simulator::known_cluster::given::GivenObjects;
 use crdx::simulator::object_store::MemoryStore;
 use crdx::simulator::{OrderedState, Settings, Simulator, Updates, builtin};
 use crdx_server::apply::client_side;
@@ -144,7 +144,7 @@ struct Serve {
 impl Serve {
     fn new(release: Release) -> Self {
         let builder = Server::builder(release, 0).with_built_in_kinds().with_content_validation();
-        let builder = builder.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+        let builder = builder.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         let builder = builder.with_generated_fields().with_namespaces(Namespaces::OnDemand, &[]);
         Self { server: builder.build(), release }
     }
@@ -281,6 +281,7 @@ impl Validate {
             builtin: builtin::Rules { release: self.release, level: LEVEL, verb: request_kind.verb },
             cluster: None,
             given: Arc::new(given),
+            live: None,
         };
         let simulator = Simulator {
             settings,

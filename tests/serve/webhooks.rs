@@ -26,7 +26,7 @@ fn server(hook: &Hook) -> Running {
 fn unvalidated() -> ServerBuilder {
     let allow = Arc::new(Rules::allow_all());
     let options = Server::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
-    options.with_policies(allow, Arc::default())
+    options.with_policies(allow)
 }
 
 fn start(hook: &Hook, server: Server) -> Running {

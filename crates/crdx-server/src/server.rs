@@ -43,14 +43,13 @@ mod system_classes;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
-pub use self::http::known_objects::{KnownClasses, KnownObjects};
-pub use self::http::namespace_state::NamespaceState;
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{Format, Response, ResponseBody, Trace};
 pub use self::http::selector::LabelSelector;
 pub use self::http::user::UserInfo;
 pub use builder::ServerBuilder;
+pub use plugins::{AdmissionPlugin, AdmissionPlugins};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};

@@ -12,20 +12,20 @@
 pub mod admission;
 pub mod built_in_server;
 pub mod builtin;
-pub mod cluster_objects;
 mod context;
 mod definition_update;
 mod earlier_object;
 pub mod existing;
 mod generated_name;
+pub mod known_cluster;
 mod kubectl_errors;
 mod list_models;
 pub mod lists;
 mod name_hash;
 pub mod object_store;
 mod ordered_state;
+pub mod pod_classes;
 mod prepared;
-mod quotas;
 mod simulated;
 mod stored_location;
 mod submit;
@@ -40,14 +40,15 @@ use crate::simulation::identity::{self, Namespace};
 use crate::simulation::object::{Kind, Object};
 use admission::Admission;
 use built_in_server::BuiltInServer;
-use builtin::Created;
-use cluster_objects::GivenObjects;
 use context::SimulationContext;
 pub use context::{CompareOptions, Updates};
 use crdx_server::server::Server;
 use crdx_value::Value;
 use earlier_object::EarlierObject;
 use existing::PendingObject;
+use known_cluster::created::Created;
+use known_cluster::given::GivenObjects;
+use known_cluster::live::LiveObjects;
 use object_store::ObjectStore;
 pub use ordered_state::{Destination, OrderedState};
 pub use prepared::{Prepared, PreparedBuiltIn, PreparedObject};
@@ -75,6 +76,8 @@ pub struct Settings {
     pub cluster: Option<Arc<dyn Cluster>>,
     /// The objects of the cluster on which answers depend, as far as files give them.
     pub given: Arc<GivenObjects>,
+    /// The objects that were read from the cluster, if its existing objects are read.
+    pub live: Option<Arc<LiveObjects>>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -128,7 +131,7 @@ impl Simulator {
     }
 
     fn simulate_custom_resource(&self, prepared: PreparedObject) -> ObjectReport {
-        let PreparedObject { mut object, identity, route, turn, pending, namespace } = prepared;
+        let PreparedObject { mut object, identity, route, turn, pending, created } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let warnings = std::mem::take(&mut object.warnings);
         let value = object.take_value();
@@ -138,7 +141,7 @@ impl Simulator {
         let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
         let before = Before { stored, pending };
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
-            submit::submit(self.context(), &route, value, identity, (before, namespace), &finder)
+            submit::submit(self.context(), &route, value, identity, (before, &created), &finder)
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
             let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
@@ -204,6 +207,7 @@ impl Simulator {
             admission: self.admission.get().map(Arc::as_ref),
             cluster: self.settings.cluster.as_deref(),
             given: &self.settings.given,
+            live: self.settings.live.as_ref(),
         }
     }
 }

@@ -210,7 +210,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_notifier(runtime.notifier())
         .created_at(now)
         .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned))
-        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+        .with_policies(Arc::new(Rules::allow_all()))
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()

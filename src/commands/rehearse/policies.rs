@@ -56,6 +56,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
         options: &policies,
         input: options.clone(),
         live: (has_cluster && !policies.skips_cluster).then_some(&live),
+        objects: Some(live.objects()),
         namespace: &namespace,
     };
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();

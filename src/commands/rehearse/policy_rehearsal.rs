@@ -6,6 +6,7 @@ mod builtin;
 use crate::output::secrets;
 use crate::simulation::live::Live;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::send::Sender as _;
 use crdx::kubectl::{FieldValidation, Operation};
 use crdx::report::{Action, Identity, ObjectReport, Verdict};
 use crdx::simulation::answer;
@@ -13,6 +14,7 @@ use crdx::simulation::hints::Hints;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
 use crdx::simulator::admission::{Admission, admitted};
 use crdx::simulator::built_in_server::BuiltInServer;
+use crdx::simulator::known_cluster::KnownCluster;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
@@ -66,6 +68,8 @@ pub struct PolicyRehearsal<'a> {
     servers: Mutex<Vec<Server>>,
     /// The server for objects of built-in kinds.
     built_in: BuiltInServer,
+    /// What is known of the cluster.
+    cluster: Arc<KnownCluster>,
 }
 
 /// The CRDs by group and kind; `None` if there is no CRD.
@@ -103,7 +107,17 @@ impl<'a> PolicyRehearsal<'a> {
         let definitions = crds.into_iter().filter_map(Definition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
         let built_in = BuiltInServer::new(admission.read_managed_fields());
-        Self { admission, release, now, namespace, live, definitions, servers: Mutex::default(), built_in }
+        Self {
+            admission,
+            release,
+            now,
+            namespace,
+            live,
+            definitions,
+            servers: Mutex::default(),
+            built_in,
+            cluster: admission.cluster(),
+        }
     }
 
     /// Returns the CRD of a kind.
@@ -153,13 +167,12 @@ impl<'a> PolicyRehearsal<'a> {
             return unknown(format!("it could not have been stored: {error}"), None);
         }
         let namespace = identity.namespace.as_deref();
-        self.admission.prepare(namespace, &server);
         let options = RequestOptions { level: FieldValidation::Ignore, dry_run: true, table: false, now: self.now };
         let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
         let labels = object([("crdx-rehearsal", "touched")]);
         let patch = object([("metadata", object([("labels", labels)]))]);
         let mut response =
-            server.handle_owned(request::patch(&path, Operation::Patch.content_type(), patch, None, options));
+            self.cluster.send(&server, request::patch(&path, Operation::Patch.content_type(), patch, None, options));
         server.withdraw(&definition.name, &namespace_name, &identity.name);
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();

@@ -41,10 +41,7 @@ impl Servers {
         let release = std::env::var("CRDX_VERSION").map_or(Release::NEWEST, |version| version.parse().unwrap());
         let user =
             UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
-        let server = Server::builder(release, 1)
-            .with_policies(Arc::new(Rules::allow_all()), Arc::default())
-            .with_user(user)
-            .build();
+        let server = Server::builder(release, 1).with_policies(Arc::new(Rules::allow_all())).with_user(user).build();
         let options = Options { webhooks: Some(Webhooks::default()), ..Options::default() };
         let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
         let ours = Http::new(&running.url());

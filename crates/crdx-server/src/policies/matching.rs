@@ -3,6 +3,7 @@
 use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
+use crate::cluster_state::Lookup;
 use crdx_value::{Map, Value};
 use std::sync::Arc;
 
@@ -78,15 +79,15 @@ fn namespace_matches(
     {
         return Ok(selector.matches(labels(object)));
     }
-    let namespace = cluster.namespace(request.namespace);
-    if !cluster.is_namespace_known(request.namespace) {
-        let labels = namespace.as_deref().and_then(labels);
-        let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
-        return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| NotEvaluated::Unknown(unknown(labels)));
-    }
-    match namespace {
-        Some(namespace) => Ok(selector.matches(labels(&namespace))),
-        None => Err(namespace_not_found(request.namespace).into()),
+    match cluster.namespace(request.namespace) {
+        Lookup::Found(namespace) => Ok(selector.matches(labels(&namespace))),
+        Lookup::Absent => Err(namespace_not_found(request.namespace).into()),
+        Lookup::Unknown => {
+            let known = Map::from([(NAME_LABEL.to_owned(), Value::from(request.namespace))]);
+            let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
+            let selected = selector.matches_known(Some(&known), &[NAME_LABEL]);
+            selected.map_err(|labels| NotEvaluated::Unknown(unknown(labels)))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::endpoints::Endpoints;
 use super::endpoints::backend::Backend;
 use super::http::settings::Settings;
 use super::http::user::UserInfo;
-use super::plugins::{Inputs, plugins};
+use super::plugins::{AdmissionPlugins, Inputs, plugins};
 use super::random::Random;
 use super::registry::journal::{Journal, RestoredObject, StorageConfig};
 use super::registry::storage::Storage;
@@ -19,6 +19,8 @@ use super::strategy::namespace_rule::Namespaces;
 use super::strategy::resources::Resources;
 use super::strategy::typed_resource::services::Allocations;
 use super::strategy::{admission_kinds, typed_resource};
+use crate::cluster_state::ClusterState;
+use crate::policies::dependencies::Dependencies;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -42,11 +44,13 @@ pub struct ServerBuilder {
     now: Timestamp,
     namespaces: Option<(Namespaces, Vec<String>)>,
     policies: Option<Inputs>,
+    unknown_inputs: Option<Dependencies>,
     validates_policies: bool,
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
-    is_partial: bool,
+    cluster_state: Option<Arc<dyn ClusterState>>,
+    plugins: AdmissionPlugins,
     pause_before_removal: Duration,
 }
 
@@ -66,11 +70,13 @@ impl ServerBuilder {
             now: Timestamp::default(),
             namespaces: None,
             policies: None,
+            unknown_inputs: None,
             validates_policies: false,
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
-            is_partial: false,
+            cluster_state: None,
+            plugins: AdmissionPlugins::default(),
             pause_before_removal: Duration::ZERO,
         }
     }
@@ -138,10 +144,16 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
-    /// Simulates a cluster whose objects and flags the server knows only in part: a Service may name any node port, and
-    /// any bound claim may grow.
-    pub fn as_part_of_cluster(self) -> Self {
-        Self { is_partial: true, ..self }
+    /// Simulates a cluster with objects and flags that the server does not have: `state` knows other objects of the cluster, as
+    /// far as they are known, and a Service may name any node port. Without it, the stored objects are all there are. A
+    /// request may have a state of its own ([`Request::cluster_state`](super::Request::cluster_state)).
+    pub fn with_cluster_state(self, state: Arc<dyn ClusterState>) -> Self {
+        Self { cluster_state: Some(state), ..self }
+    }
+
+    /// Sets the admission plugins.
+    pub fn with_admission_plugins(self, plugins: AdmissionPlugins) -> Self {
+        Self { plugins, ..self }
     }
 
     /// Lets a deletion without a grace period pause between its two writes: the object is marked, then removed. On the
@@ -153,8 +165,17 @@ impl ServerBuilder {
 
     /// Builds a server without custom resources.
     pub fn build(mut self) -> Server {
+        if let Some(inputs) = &mut self.policies {
+            inputs.unknown = self.unknown_inputs;
+        }
         let namespaces = self.namespaces.take().or_else(|| self.default_namespaces());
-        let settings = Settings { release: self.release, random: Random::new(self.seed), user: self.user };
+        let settings = Settings {
+            release: self.release,
+            random: Random::new(self.seed),
+            user: self.user,
+            cluster_state: self.cluster_state,
+        };
+        let is_partial = settings.cluster_state.is_some();
         let storage = Storage {
             revision: Arc::default(),
             config: Arc::new(StorageConfig::new(self.compresses, self.drops_history, self.notifier)),
@@ -164,8 +185,7 @@ impl ServerBuilder {
         let mut resources = Resources::new(settings, storage);
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
-        resources.is_partial = self.is_partial;
-        resources.allocations = self.generates_fields.then(|| Allocations::new(self.is_partial));
+        resources.allocations = self.generates_fields.then(|| Allocations::new(is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }
@@ -179,11 +199,11 @@ impl ServerBuilder {
             admission_kinds::validate(&resources);
         }
         let resources = Arc::new(resources);
-        let admission = Chain::new(plugins(&resources, self.policies));
+        let admission = Chain::new(plugins(&resources, &self.plugins, self.policies.as_ref()));
         let backend = Backend { resources, admission };
         let endpoints = Endpoints::new(backend, self.reviewed_tokens, self.token_issuer);
         let server = Server { endpoints, authorizes: self.authorizes };
-        if self.built_in_kinds && self.generates_fields && !self.is_partial {
+        if self.built_in_kinds && self.generates_fields && !is_partial {
             server.create_system_classes(self.now);
         }
         server

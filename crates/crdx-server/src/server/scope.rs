@@ -1,5 +1,7 @@
 //! The names of resources and kinds, and the target of a request (`handlers.RequestScope`).
 
+pub(in crate::server) use crate::cluster_state::GroupVersionResource;
+
 /// A group and a resource (or kind), printed as `resource.group`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct GroupResource<'a> {
@@ -12,16 +14,6 @@ impl std::fmt::Display for GroupResource<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.group.is_empty() { f.write_str(self.resource) } else { write!(f, "{}.{}", self.resource, self.group) }
     }
-}
-
-/// A group, a version and a resource (plural).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) struct GroupVersionResource<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    pub version: &'a str,
-    /// The plural.
-    pub resource: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -147,7 +147,7 @@ impl ApiServerBuilder {
 impl Kinds {
     fn add(&self, mut server: ServerBuilder) -> ServerBuilder {
         if self.has_policies {
-            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+            server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         }
         if self.has_built_in_kinds {
             server = server.with_built_in_kinds().with_content_validation().with_generated_fields();

@@ -11,16 +11,20 @@ mod outcome;
 pub use objects::Objects;
 pub use outcome::admitted;
 
-use crate::cluster::{Cluster, Resource};
+use super::known_cluster::KnownCluster;
+use super::known_cluster::created::Created;
+use super::known_cluster::given::GivenObjects;
+use super::known_cluster::live::LiveObjects;
+use crate::cluster::Resource;
 use crate::report::{ObjectReport, RunNote, SourceLocation};
 use crate::simulation::definitions::Route;
 use crate::simulation::object::Object;
 use crdx_cel::value::Authorizer;
+use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::denial::Origin;
 use crdx_server::policies::dependencies::Dependencies;
 use crdx_server::policies::findings::Findings;
-use crdx_server::policies::knowledge::Knowledge;
 use crdx_server::policies::model::{MatchResources, Policy, PolicyKind};
 use crdx_server::policies::rbac::Rbac;
 use crdx_server::policies::request::Kind;
@@ -28,7 +32,6 @@ use crdx_server::server::{Server, ServerBuilder, Timestamp, UserInfo};
 use crdx_server::webhooks::model::configurations;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
-use live::LiveObjects;
 use objects::PolicyInput;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,12 +56,14 @@ pub struct Admission {
     /// The CRDs of the kinds of params.
     param_definitions: BTreeMap<Kind, Arc<Route>>,
     authorizer: Arc<AuthorizerSource>,
-    knowledge: Arc<Knowledge>,
+    unknown: Dependencies,
     user: Option<UserInfo>,
     strict: bool,
     /// The source locations of policies, by kind and name.
     locations: BTreeMap<(PolicyKind, String), SourceLocation>,
-    live: Option<LiveObjects>,
+    /// The objects of files on which answers depend.
+    given: Arc<GivenObjects>,
+    live: Option<Arc<LiveObjects>>,
 }
 
 /// The source of the answers of `authorizer`.
@@ -87,7 +92,7 @@ impl Admission {
     pub fn new(
         objects: &Objects,
         options: &Options,
-        cluster: Option<&Arc<dyn Cluster>>,
+        live: Option<Arc<LiveObjects>>,
         release: Release,
         notes: &mut Vec<RunNote>,
     ) -> Option<Self> {
@@ -111,17 +116,20 @@ impl Admission {
         let locations = locations.collect();
         let (authorizer, known) = authority(options, std::mem::take(&mut objects.rbac));
         let unknown = Dependencies { user: options.user.is_none(), authorizer: !known, namespace: false };
-        let knowledge = Arc::new(Knowledge::partial(unknown));
-        let live = cluster.map(|cluster| LiveObjects::new(Arc::clone(cluster), &objects, release));
+        if let Some(live) = &live {
+            live.read_unlisted_namespaces();
+        }
+        let given = Arc::new(objects.with_existing(GivenObjects::default()));
         Some(Self {
             objects,
             param_kinds,
             param_definitions: BTreeMap::new(),
             authorizer: Arc::new(authorizer),
-            knowledge,
+            unknown,
             user: options.user.clone(),
             strict: options.strict,
             locations,
+            given,
             live,
         })
     }
@@ -129,7 +137,8 @@ impl Admission {
     /// Adds the admission plugins to the options of a server; no policies are stored.
     pub fn configure(&self, server: ServerBuilder) -> ServerBuilder {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
-        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge)).with_policy_validation();
+        let server = server.with_policies(authorizer).with_unknown_inputs(self.unknown).with_policy_validation();
+        let server = server.with_cluster_state(Arc::new(UnknownCluster));
         match &self.user {
             Some(user) => server.with_user(user.clone()),
             None => server,
@@ -236,6 +245,12 @@ impl Admission {
     /// Stores all objects in a server that serves the CRDs of the params. Objects that it refuses are passed to `show`.
     pub fn store(&self, server: &Server, now: Timestamp, namespace: &str, show: &mut dyn FnMut(ObjectReport)) {
         let Objects { namespaces, config_maps, policies, bindings, webhooks, others, .. } = &self.objects;
+        // The state of the cluster has the Namespaces, but the server says which of them it would refuse.
+        for given in namespaces {
+            if let Err(item) = given.check(server, &core("namespaces", false), now) {
+                show(*item);
+            }
+        }
         let mut put = |given: &PolicyInput, resource: Resource| {
             let own = given.object.str_at(&["metadata", "namespace"]).filter(|ns| !ns.is_empty());
             let namespace = resource.namespaced.then(|| own.unwrap_or(namespace));
@@ -243,10 +258,6 @@ impl Admission {
                 show(*item);
             }
         };
-        for given in namespaces {
-            put(given, core("namespaces", false));
-            self.knowledge.record_namespace(given.object.str_at(&["metadata", "name"]).unwrap_or_default());
-        }
         for given in config_maps {
             put(given, core("configmaps", true));
         }
@@ -265,12 +276,14 @@ impl Admission {
         for given in webhooks {
             put(given, admission_resource(configurations(policy_kind(&given.object))));
         }
-        if let Some(live) = &self.live {
-            live.prepare(None, self, server);
-        }
     }
 
-    /// Creates a separate server with the same policies, for a CRD or a Scale.
+    /// Returns what is known of the cluster without the objects of inputs.
+    pub fn cluster(&self) -> Arc<KnownCluster> {
+        Arc::new(KnownCluster::new(Created::default(), Arc::clone(&self.given), self.live.clone()))
+    }
+
+    /// Creates a separate server with the same policies, for a CRD or a Scale. Writes are sent to it with [`Self::cluster`].
     pub fn server(&self, server: ServerBuilder, now: Timestamp, namespace: &str) -> Server {
         let server = self.configure(server.created_at(now)).build();
         self.store_with_definitions(&server, now, namespace, &mut |_| {});
@@ -290,18 +303,6 @@ impl Admission {
             let _ = server.seed_definition(&route.definition, now);
         }
         self.store(server, now, namespace, show);
-    }
-
-    /// Records that servers have the limit ranges of a namespace.
-    pub fn record_limit_ranges(&self, namespace: &str) {
-        self.knowledge.record_limit_ranges(namespace);
-    }
-
-    /// Reads the objects that policies need in a namespace from the cluster, once.
-    pub fn prepare(&self, namespace: Option<&str>, server: &Server) {
-        if let (Some(live), Some(_)) = (&self.live, namespace) {
-            live.prepare(namespace, self, server);
-        }
     }
 }
 

@@ -4,11 +4,13 @@
 use super::admission::Admission;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Target};
+use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Sender, Target};
 use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
+use crate::simulator::known_cluster::KnownCluster;
 use crate::simulator::kubectl_errors;
-use crdx_server::server::{KnownObjects, NamespaceState, Namespaces, Response, Server};
+use crdx_server::cluster_state::UnknownCluster;
+use crdx_server::server::{AdmissionPlugins, Namespaces, Response, Server};
 use crdx_types::encode::Encoded;
 use crdx_types::restore;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
@@ -70,10 +72,8 @@ pub struct Write<'a> {
     pub sent: &'a Value,
     /// The existing object of an update.
     pub existing: Option<ExistingObject<'a>>,
-    /// The objects in its namespace on which the answer depends and which the server does not store.
-    pub known_objects: Option<&'a Arc<KnownObjects>>,
-    /// The state of its namespace, if the request may create the object.
-    pub namespace_state: NamespaceState,
+    /// What is known of the cluster.
+    pub cluster: Option<&'a Arc<KnownCluster>>,
 }
 
 /// The object that an update changes.
@@ -97,11 +97,6 @@ impl BuiltInServer {
     /// Creates a server on first use, which tracks the ownership of fields if `tracks_fields` is true.
     pub fn new(tracks_fields: bool) -> Self {
         Self { tracks_fields, ..Self::default() }
-    }
-
-    /// Stores the objects of the cluster that policies need in a namespace.
-    pub fn prepare(&self, admission: &Admission, options: WriteOptions<'_>, namespace: Option<&str>) {
-        admission.prepare(namespace, self.opened(options));
     }
 
     /// Sets the families of the addresses of Services.
@@ -151,11 +146,11 @@ impl BuiltInServer {
             options.admission.and_then(|_| server.stored(definition, namespace, &write.identity.name));
         let Some(stored) = read_by_policies else {
             let _creating = self.updating.read().unwrap_or_else(PoisonError::into_inner);
-            return Ok(Some(server.handle_owned(request)));
+            return Ok(Some(target.handle(server, request)));
         };
         let _updating = self.updating.write().unwrap_or_else(PoisonError::into_inner);
         server.withdraw(definition, namespace, &write.identity.name);
-        let response = server.handle_owned(request);
+        let response = target.handle(server, request);
         // It was stored before.
         let _ = server.seed(definition, namespace, Value::clone(&stored));
         Ok(Some(response))
@@ -199,7 +194,9 @@ impl BuiltInServer {
     fn opened(&self, options: WriteOptions<'_>) -> &Server {
         self.server.get_or_init(|| {
             let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
-            let builder = builder.with_content_validation().with_generated_fields().as_part_of_cluster();
+            let builder = builder.with_content_validation().with_generated_fields();
+            let builder =
+                builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(AdmissionPlugins::all());
             let tracks_fields = self.tracks_fields || options.kind.verb == Verb::ServerSide;
             let builder = if tracks_fields { builder } else { builder.without_managed_fields() };
             let builder = match options.admission {
@@ -207,8 +204,6 @@ impl BuiltInServer {
                 None => builder,
             };
             let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
-            // A namespace of the input may be the one that every server has.
-            server.withdraw("namespaces.", "", "default");
             if let Some(admission) = options.admission {
                 // Objects that the server refuses are reported by the server for custom resources.
                 admission.store_with_definitions(&server, options.request.now, options.namespace, &mut |_| {});
@@ -257,8 +252,7 @@ fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'
         collection,
         // The identity of an object without a name has its generateName.
         name: write.sent.str_at(&["metadata", "name"]).unwrap_or_default(),
-        namespace_state: write.namespace_state,
-        known_objects: write.known_objects,
+        sender: write.cluster.map(|cluster| cluster as &dyn Sender),
         patch: PatchType::Merge,
     }
 }
@@ -290,8 +284,7 @@ fn store(
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
         let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
         let kind = if is_input { request_kind } else { &by_create };
-        let target =
-            Target { namespace_state: NamespaceState::default(), ..target(write, (definition, version, collection)) };
+        let target = target(write, (definition, version, collection));
         let mut request = kubectl_send::create(target, object.clone(), kind, options);
         request.skips_admission = true;
         if server.handle_owned(request).code < 300 {
@@ -328,8 +321,7 @@ mod tests {
     }
 
     fn write_of<'a>(identity: &'a Identity, kind: &'a str, plural: &'a str, sent: &'a Value) -> Write<'a> {
-        let namespace_state = NamespaceState::default();
-        Write { identity, kind, plural, sent, existing: None, known_objects: None, namespace_state }
+        Write { identity, kind, plural, sent, existing: None, cluster: None }
     }
 
     fn plain(request: RequestOptions, kind: &RequestKind) -> WriteOptions<'_> {

@@ -2,18 +2,14 @@
 
 mod admission;
 mod changes;
-pub mod classes;
 mod cluster_state;
-mod created;
 mod decoded;
 mod kept;
 mod policies;
-pub mod service_accounts;
 pub mod service_allocations;
 mod service_families;
 mod size;
 mod unknown_objects;
-mod volume_resize;
 
 use super::admission::admitted;
 use super::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
@@ -32,13 +28,16 @@ use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
+use crate::simulator::known_cluster::KnownCluster;
+use crate::simulator::known_cluster::created::Created;
 use crate::simulator::kubectl_errors;
 use crate::simulator::unsent::{Unsent, not_determined};
 use cluster_state::{check_namespace, existing, served_by_cluster};
-use crdx_builtin::{quotas, validation};
+use crdx_builtin::validation;
 use crdx_server::apply::client_side;
+use crdx_server::cluster_state::Wanted;
 use crdx_server::policies::findings::Findings;
-use crdx_server::server::{KnownObjects, NamespaceState, Response};
+use crdx_server::server::Response;
 use crdx_types::encode::Encoded;
 use crdx_types::resources::{self, Resource};
 use crdx_types::table::{self, KindRow};
@@ -47,7 +46,6 @@ use crdx_types::{Endpoint, conforms, decode, encode};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
-pub use created::{Created, CreatedObjects};
 use decoded::{BAD_REQUEST, PUBLISHED_SCHEMA, decoded_item, undecodable_item};
 use kept::AcceptedObject;
 pub use kept::is_named;
@@ -167,12 +165,7 @@ pub fn decode(
         (None, !creates || !is_plain(endpoint_of_types, &sent))
     };
     let body = has_findings.then(|| json::to_string(&sent) + "\n");
-    let namespace = item.identity.namespace.as_deref();
-    let new = (covered && is_new && request_kind.may_create()).then_some((group.as_str(), plural.as_str()));
-    let known_objects = cluster_state::known_objects(context, new, (kind, &sent), namespace, earlier);
-    let created_namespace = earlier.known_objects.namespace.as_deref();
-    let namespace_state =
-        if is_sent { context.namespace_state(namespace, created_namespace) } else { NamespaceState::default() };
+    let cluster = context.known_cluster(earlier);
     let sending = Sending {
         rules,
         context,
@@ -183,8 +176,7 @@ pub fn decode(
         written: written.as_ref().unwrap_or(&sent),
         sent: &sent,
         body: body.as_deref(),
-        known_objects: known_objects.as_ref(),
-        namespace_state,
+        cluster: &cluster,
         service_families: (covered && group.is_empty() && kind == "Service").then(|| Families::read(context)),
         locator: &locator,
     };
@@ -192,9 +184,6 @@ pub fn decode(
     if let Some(families) = sending.service_families {
         context.built_in.set_service_families(options, families.simulated());
         service_allocations::read(context, options, sending.sent);
-    }
-    if let Some(admission) = context.admission {
-        context.built_in.prepare(admission, options, namespace);
     }
     let write = sending.write(&item.identity);
     let (updated, after) = match &found {
@@ -208,9 +197,6 @@ pub fn decode(
     if !is_sent {
         sending.read_update(&mut item, updated);
     }
-    if let (Found::Object(old, _), Some(new)) = (&found, &after) {
-        sending.admit_update(&mut item, (old, new), earlier);
-    }
     // kubectl sends no request that has no path, whatever the server would reject in the object.
     if matches!(item.verdict, Verdict::Decodes | Verdict::Rejected) {
         kubectl_errors::require_request_path(&mut item, rules.verb, &locator);
@@ -221,9 +207,10 @@ pub fn decode(
             kubectl_errors::require_name_of_create(&mut item, &locator);
         }
     }
-    let is_unstated = !is_sent || matches!(found, Found::Error(_));
+    // The server that validates the object looks for its namespace.
+    let is_unstated = !(creates || is_sent) || matches!(found, Found::Error(_));
     if is_unstated && item.verdict == Verdict::Decodes && !matches!(found, Found::Object(..)) {
-        check_namespace(&mut item, context, &plural, (&found, created_namespace));
+        check_namespace(&mut item, context, (&plural, &found), &cluster);
     }
     let mut created = None;
     if (creates || is_sent) && item.verdict == Verdict::Decodes {
@@ -303,10 +290,8 @@ struct Sending<'a> {
     sent: &'a Value,
     /// Its JSON; `None` if it is decoded without findings.
     body: Option<&'a str>,
-    /// The objects in its namespace on which admission depends.
-    known_objects: Option<&'a Arc<KnownObjects>>,
-    /// The state of its namespace, if the server has to look at it.
-    namespace_state: NamespaceState,
+    /// What is known of the cluster.
+    cluster: &'a Arc<KnownCluster>,
     /// The families of the cluster, for a Service.
     service_families: Option<Families>,
     locator: &'a dyn FieldLocator,
@@ -333,8 +318,7 @@ impl<'a> Sending<'a> {
             plural: self.plural,
             sent: self.written,
             existing: None,
-            known_objects: self.known_objects,
-            namespace_state: self.namespace_state,
+            cluster: Some(self.cluster),
         }
     }
 
@@ -357,6 +341,7 @@ impl<'a> Sending<'a> {
             Updated::Answered(outcome) => {
                 let mut outcome = *outcome;
                 let findings = outcome.response.trace.policies.take();
+                let unknown = std::mem::take(&mut outcome.response.trace.unknown);
                 item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
                 answered(item, outcome.response, self.rules.release, locator);
                 item.action = outcome.action;
@@ -364,6 +349,7 @@ impl<'a> Sending<'a> {
                     accept(item, self.sent, context);
                     self.compare(item, findings.as_deref());
                 }
+                unknown_objects::leave_open(item, context, &unknown, self.cluster);
                 admitted(item, findings, context.admission);
             }
             Updated::NoPatch(reason) => {
@@ -393,29 +379,6 @@ impl<'a> Sending<'a> {
         } else {
             let error = not_determined(found).into_error();
             (item.reason, item.help) = (error.message, error.help);
-        }
-    }
-
-    /// The resource in messages of admission, such as `pods` or `deployments.apps`.
-    fn resource(&self) -> String {
-        match self.endpoint.group.as_str() {
-            "" => self.plural.to_owned(),
-            group => format!("{}.{group}", self.plural),
-        }
-    }
-
-    /// Checks an accepted update with what the cluster has besides the object.
-    fn admit_update(&self, item: &mut ObjectReport, (old, new): (&Value, &Value), earlier: &Created) {
-        let is_accepted = |item: &ObjectReport| item.verdict == Verdict::Accepted && item.action == Action::Update;
-        let resource = self.resource();
-        if is_accepted(item) && resource == "persistentvolumeclaims" {
-            volume_resize::check(item, self.context, (old, new), earlier);
-        }
-        let write = quotas::Write { resource: &resource, object: new, old: Some(old) };
-        if is_accepted(item)
-            && let Some(answer) = super::quotas::refusal(self.context, item, write)
-        {
-            reject_with(item, answer);
         }
     }
 
@@ -467,6 +430,7 @@ impl<'a> Sending<'a> {
             }
         };
         let findings = response.trace.policies.take();
+        let mut unknown: Vec<Wanted> = std::mem::take(&mut response.trace.unknown);
         let created = AcceptedObject::from_response(&response, is_reproducible);
         let may_create = context.updates.request_kind.may_create();
         item.action = if response.code == 201 || may_create { Action::Create } else { Action::Update };
@@ -477,18 +441,10 @@ impl<'a> Sending<'a> {
                 item.warnings.extend(service_allocations::unusual_node_ports(self.sent, self.locator));
             }
         }
-        if item.verdict != Verdict::Rejected
-            && let Some(object) = &item.object
-        {
-            let write = quotas::Write { resource: &self.resource(), object, old: None };
-            if let Some(answer) = super::quotas::refusal(context, item, write) {
-                reject_with(item, answer);
-                return None;
-            }
-        }
         accept(item, self.sent, context);
         self.compare(item, findings.as_deref());
-        unknown_objects::leave_open(item, context, self.sent, self.known_objects.map(|known| &**known));
+        unknown.extend(unknown_objects::unknown_namespace(item, self.sent, self.cluster));
+        unknown_objects::leave_open(item, context, &unknown, self.cluster);
         admitted(item, findings, context.admission);
         created
     }

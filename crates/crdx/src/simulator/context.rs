@@ -2,14 +2,16 @@
 
 use super::admission::Admission;
 use super::built_in_server::BuiltInServer;
-use super::cluster_objects::{ClusterKind, GivenObjects, ObjectList};
 use super::existing::ExistingObjects;
+use super::known_cluster::KnownCluster;
+use super::known_cluster::created::Created;
+use super::known_cluster::given::GivenObjects;
+use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
-use crate::cluster::{self, Cluster};
+use crate::cluster::Cluster;
 use crate::kubectl::RequestKind;
 use crate::kubectl::request::RequestOptions;
-use crdx_server::server::{NamespaceState, Server};
-use crdx_value::{Value, names};
+use crdx_server::server::Server;
 use std::sync::Arc;
 
 /// The context of a request.
@@ -36,7 +38,9 @@ pub struct SimulationContext<'a> {
     /// The cluster, if it may be asked.
     pub cluster: Option<&'a dyn Cluster>,
     /// The objects of the cluster on which answers depend, as far as files give them.
-    pub given: &'a GivenObjects,
+    pub given: &'a Arc<GivenObjects>,
+    /// The objects that were read from the cluster.
+    pub live: Option<&'a Arc<LiveObjects>>,
 }
 
 /// The request to send and the objects it may update.
@@ -63,27 +67,9 @@ impl SimulationContext<'_> {
         self.updates.existing.cluster().filter(|cluster| cluster.is_configured())
     }
 
-    /// Returns the objects of a kind on which an answer depends: those of files, and those of the cluster if one is configured.
-    pub(super) fn list(&self, kind: ClusterKind, namespace: Option<&str>) -> ObjectList<'_> {
-        let list = || {
-            self.configured_cluster().and_then(|cluster| cluster.list_if_readable(&kind.path(namespace), kind.plural))
-        };
-        self.given.with_list(kind, namespace, list())
-    }
-
-    /// Returns whether the namespace of a new object accepts it. `created` is the Namespace, if an earlier input creates or
-    /// updates it. Without a cluster, every namespace with a valid name is assumed to exist.
-    pub fn namespace_state(&self, namespace: Option<&str>, created: Option<&Value>) -> NamespaceState {
-        let Some(namespace) = namespace else { return NamespaceState::default() };
-        // No namespace can have such a name.
-        if !names::dns1123_label(namespace.as_bytes()).is_empty() {
-            return NamespaceState::Missing;
-        }
-        let given = created.or_else(|| self.given.namespace(namespace).map(Arc::as_ref));
-        match (given, self.configured_cluster()) {
-            (Some(given), _) => cluster::state_of(given),
-            (None, Some(cluster)) => cluster.namespace_state(namespace),
-            (None, None) => NamespaceState::default(),
-        }
+    /// Returns what is known of the cluster for an object that depends on those of earlier inputs.
+    pub(super) fn known_cluster(&self, created: &Created) -> Arc<KnownCluster> {
+        let live = self.live.filter(|_| self.configured_cluster().is_some());
+        Arc::new(KnownCluster::new(created.clone(), Arc::clone(self.given), live.cloned()))
     }
 }

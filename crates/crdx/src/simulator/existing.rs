@@ -2,7 +2,7 @@
 
 mod pending;
 
-use super::cluster_objects::GivenObjects;
+use super::known_cluster::given::GivenObjects;
 use super::name_hash::{NameHash, NameHasher};
 use super::object_store::{ObjectStore, StoredAt, TEMP_FILE_HELP};
 use super::stored_location;

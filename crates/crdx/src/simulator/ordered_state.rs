@@ -2,10 +2,11 @@
 
 use super::Simulator;
 use super::admission::{Admission, admitted};
-use super::builtin::{self, CreatedObjects};
+use super::builtin;
 use super::definition_update;
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
+use super::known_cluster::created::CreatedObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedBuiltIn, PreparedObject};
 use super::simulated::Simulated;
@@ -190,8 +191,8 @@ impl OrderedState {
         let Simulated { item, stored } = simulator.simulate_built_in(prepared);
         let EarlierObject::At(stored) = stored else { return item };
         if let Ok(stored) = simulator.store.get(stored) {
-            let Identity { kind, namespace, name, .. } = &item.identity;
-            self.created.store(kind, namespace.as_deref(), name, Arc::new(stored));
+            let Identity { namespace, name, .. } = &item.identity;
+            self.created.store(namespace.as_deref(), name, Arc::new(stored));
         }
         item
     }
@@ -208,7 +209,9 @@ impl OrderedState {
         let default = &simulator.settings.namespace;
         let minor = simulator.settings.builtin.release.minor().number().into();
         let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
-        let created = self.created.for_object(object.value(), resource, default);
+        let created = self.created.so_far();
+        let own_namespace = object.value().str_at(&["metadata", "namespace"]).filter(|own| !own.is_empty());
+        self.created.record(object.value(), resource, own_namespace.unwrap_or(default));
         // Objects that are not stored, and generated names, are no turns.
         let resource = resource.filter(|resource| resource.readable && builtin::is_named(object.value()));
         let turn = resource.map(|resource| {
@@ -236,9 +239,9 @@ impl OrderedState {
     ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
-        let created = identity.namespace.as_ref().and_then(|name| self.created.namespace(name));
+        let created = self.created.so_far();
         if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return PreparedObject { object, identity, route, turn: None, pending: None, namespace: created };
+            return PreparedObject { object, identity, route, turn: None, pending: None, created };
         }
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
@@ -250,7 +253,7 @@ impl OrderedState {
             pending.clone()
         });
         let pending = pending.flatten();
-        PreparedObject { object, identity, route, turn: Some(turn), pending, namespace: created }
+        PreparedObject { object, identity, route, turn: Some(turn), pending, created }
     }
 
     /// Returns the published model of a kind or list, if it is known.

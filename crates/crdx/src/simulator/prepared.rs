@@ -1,12 +1,11 @@
 //! The objects of the input that are ready to be sent: everything that depends on the order of the input is known.
 
-use super::builtin::Created;
 use super::existing::PendingObject;
+use super::known_cluster::created::Created;
 use super::turns::Turn;
 use crate::report::{Identity, ObjectReport};
 use crate::simulation::definitions::Route;
 use crate::simulation::object::{Kind, Object};
-use crdx_value::Value;
 use std::sync::Arc;
 
 /// A document of the input whose report no longer depends on the order of the input.
@@ -50,8 +49,8 @@ pub struct PreparedObject {
     pub(super) turn: Option<Turn>,
     /// The existing object in the cluster.
     pub(super) pending: Option<PendingObject>,
-    /// Its Namespace, if an earlier input creates or updates it.
-    pub(super) namespace: Option<Arc<Value>>,
+    /// The objects of earlier inputs.
+    pub(super) created: Created,
 }
 
 /// An object of a built-in kind ready to be validated.
@@ -59,7 +58,7 @@ pub struct PreparedObject {
 pub struct PreparedBuiltIn {
     pub(super) object: Object,
     pub(super) kind: Kind,
-    /// The objects of earlier inputs on which it depends.
+    /// The objects of earlier inputs.
     pub(super) created: Created,
     /// The turn among the inputs with the same name; `None` if there cannot be others.
     pub(super) turn: Option<Turn>,

@@ -4,10 +4,9 @@
 mod read;
 mod send;
 
-use super::builtin::reject_with;
 use super::context::SimulationContext;
 use super::earlier_object::EarlierObject;
-use super::quotas;
+use super::known_cluster::created::Created;
 use super::simulated::{Before, Simulated};
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request;
@@ -19,20 +18,16 @@ use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
 use crate::simulator::generated_name;
 use crate::simulator::kubectl_errors;
-use crdx_builtin::quotas::Write;
-use crdx_server::server::{KnownObjects, NamespaceState};
 use crdx_value::{Value, group_version, suggest};
 use send::{Sent, Submission};
-use std::sync::Arc;
 
-/// Reads the existing object, sends `object` and reports the response. `namespace` is its Namespace, if an earlier input
-/// creates or updates it.
+/// Reads the existing object, sends `object` and reports the response. `created` are the objects of earlier inputs.
 pub(crate) fn submit(
     context: SimulationContext<'_>,
     route: &Route,
     object: Value,
     identity: Identity,
-    (before, namespace): (Before, Option<Arc<Value>>),
+    (before, created): (Before, &Created),
     locator: &dyn FieldLocator,
 ) -> Simulated {
     let (group, version) = group_version::split(&identity.api_version);
@@ -49,8 +44,7 @@ pub(crate) fn submit(
         version: &version,
         collection: &collection,
         name: &name,
-        namespace_state: NamespaceState::default(),
-        known_objects: None,
+        sender: None,
         patch: PatchType::Merge,
     };
     let earlier = before.stored;
@@ -60,23 +54,15 @@ pub(crate) fn submit(
     };
     let object = kubectl_errors::in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
-    if !exists && request_kind.may_create() {
-        target.namespace_state = context.namespace_state(identity.namespace.as_deref(), namespace.as_deref());
-    }
-    // Policies read the Namespace.
-    let known_objects = namespace
-        .filter(|_| context.admission.is_some())
-        .map(|namespace| Arc::new(KnownObjects { namespace: Some(namespace), ..KnownObjects::default() }));
-    target.known_objects = known_objects.as_ref();
+    let may_create = !exists && request_kind.may_create();
+    let cluster = context.known_cluster(created);
+    target.sender = Some(&cluster);
     let creates = !exists && request_kind.operation(!name.is_empty(), exists).is_create();
     let is_plain = creates || kubectl_errors::has_plain_metadata(&object);
-    if let Some(admission) = context.admission {
-        admission.prepare(identity.namespace.as_deref(), context.server);
-    }
     let schema = &Hints::of_schema(&route.definition, &version, context.server.release());
     // Policies could give another answer when the object is created again from its text.
     let text = locator.text().filter(|_| context.admission.is_none());
-    let submission = Submission { context, target, schema, locator, creates, text };
+    let submission = Submission { context, target, cluster: &cluster, schema, locator, creates, may_create, text };
     match submission.send(object, identity) {
         Ok(sent) => report(&submission, sent, prefix.as_deref(), is_plain),
         Err(unsent) => *unsent,
@@ -90,16 +76,6 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
     let (verb, compares) = (context.updates.request_kind.verb, context.updates.compares);
     let Sent { mut item, stored } = sent;
     kubectl_errors::replace(&mut item, verb, is_plain, locator);
-    if submission.creates
-        && item.verdict == Verdict::Accepted
-        && let Some(object) = &item.object
-    {
-        let write = Write { resource: target.definition, object, old: None };
-        if let Some(answer) = quotas::refusal(context, &item, write) {
-            reject_with(&mut item, answer);
-            item.object = None;
-        }
-    }
     // Only pruned fields are shown as they were sent.
     item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
     let stored = stored.unwrap_or_else(|| match &item.object {

@@ -7,6 +7,7 @@ use crate::fixture::kites_yaml;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::SourceLocation;
 use crdx_server::apply::field_manager::LAST_APPLIED;
+use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::Timestamp;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
@@ -17,7 +18,7 @@ fn simulator() -> Simulator {
 
 /// A simulator of a request with an existing object.
 fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
-    let mut given = cluster_objects::GivenObjects::default();
+    let mut given = known_cluster::given::GivenObjects::default();
     let existing = old.map_or(existing::ExistingObjects::None, |old| {
         let entries = documents::read("old.yaml", old).into_iter();
         let store = Arc::new(MemoryStore::default());
@@ -34,10 +35,11 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
         cluster: None,
         given: Arc::new(given),
+        live: None,
     };
     Simulator {
         settings,
-        server: Arc::new(Server::builder(Release::NEWEST, 0).build()),
+        server: Arc::new(Server::builder(Release::NEWEST, 0).with_cluster_state(Arc::new(UnknownCluster)).build()),
         updates: Updates { request_kind, existing, compares: None },
         store: Box::<MemoryStore>::default(),
         built_in: Arc::default(),

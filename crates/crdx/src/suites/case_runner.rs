@@ -7,6 +7,10 @@ use super::patch;
 use super::subject::{Resource, Subject};
 use super::suite::{Action, Case, Source, SourceError};
 use crate::kubectl::{Operation, request};
+#[cfg(feature = "builtin")]
+use crdx_server::cluster_state::{
+    ClusterState, GroupVersionResource, Listed, Lookup, PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, Unread,
+};
 use crdx_server::policies;
 #[cfg(feature = "policies")]
 use crdx_server::policies::authorizer::Rules;
@@ -101,6 +105,26 @@ impl From<SetupError> for Failure {
     }
 }
 
+/// A cluster that may have any classes, and no other objects than the server.
+#[cfg(feature = "builtin")]
+#[derive(Debug)]
+struct AnyClasses;
+
+#[cfg(feature = "builtin")]
+impl ClusterState for AnyClasses {
+    fn object(&self, of: GroupVersionResource<'_>, _: &str, _: &str) -> Result<Lookup<Arc<Value>>, Unread> {
+        Ok(match of {
+            PRIORITY_CLASSES | RUNTIME_CLASSES | STORAGE_CLASSES => Lookup::Unknown,
+            _ => Lookup::Absent,
+        })
+    }
+
+    fn list(&self, of: GroupVersionResource<'_>, _: &str) -> Result<Listed, Unread> {
+        let is_complete = ![PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES].contains(&of);
+        Ok(Listed { objects: Vec::new(), is_complete })
+    }
+}
+
 impl CaseRunner {
     /// Starts a server and installs the CRDs and policies of the setup.
     ///
@@ -115,11 +139,12 @@ impl CaseRunner {
         #[cfg(feature = "builtin")]
         if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {
             server = server.with_namespaces(Namespaces::OnDemand, &[]).with_built_in_kinds();
-            server = server.with_content_validation().with_generated_fields().as_part_of_cluster();
+            server = server.with_content_validation().with_generated_fields();
+            server = server.with_cluster_state(Arc::new(AnyClasses));
         }
         #[cfg(feature = "policies")]
         if !setup.policies.is_empty() {
-            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());
+            server = server.with_policies(Arc::new(Rules::allow_all()));
         }
         let server = server.build();
         let resource = setup.subject.resource();

@@ -7,7 +7,6 @@ use crdx::report::{Action, ObjectReport};
 use crdx::simulation::answer;
 use crdx::simulation::identity::{self, FieldLocator, Namespace};
 use crdx::simulator::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
-use crdx_server::server::NamespaceState;
 use crdx_types::{resources, table::table};
 use crdx_value::{Map, Value, object};
 
@@ -33,7 +32,6 @@ impl PolicyRehearsal<'_> {
             admission: Some(self.admission),
             namespace: self.namespace,
         };
-        self.built_in.prepare(self.admission, options, identity.namespace.as_deref());
         let (next, plural) = (touched(stored), resources::plural(&identity.kind));
         let write = Write {
             identity: &identity,
@@ -41,8 +39,7 @@ impl PolicyRehearsal<'_> {
             plural: &plural,
             sent: &next,
             existing: Some(ExistingObject::Stored(stored)),
-            known_objects: None,
-            namespace_state: NamespaceState::default(),
+            cluster: Some(&self.cluster),
         };
         let (Updated::Answered(outcome), _) = self.built_in.update(options, &write) else {
             let reason = "the server could not have stored it in this version";

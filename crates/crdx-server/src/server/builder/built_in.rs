@@ -1,7 +1,7 @@
 //! The options that add kinds whose content `crdx-builtin` validates.
 
 use super::{Inputs, ServerBuilder};
-use crate::policies::knowledge::Knowledge;
+use crate::policies::dependencies::Dependencies;
 use crate::server::strategy::namespace_rule::Namespaces;
 use crdx_cel::value::Authorizer;
 use std::sync::Arc;
@@ -13,12 +13,18 @@ impl ServerBuilder {
     }
 
     /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
-    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
-    /// state missing from `knowledge` makes no decision. Without [`Self::with_namespaces`] and
+    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on unknown objects of
+    /// the cluster ([`Self::with_cluster_state`]) makes no decision. Without [`Self::with_namespaces`] and
     /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
     /// namespace.
-    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
+    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>) -> Self {
+        Self { policies: Some(Inputs { authorizer, unknown: None }), ..self }
+    }
+
+    /// Sets the properties of requests that are not known: a policy of [`Self::with_policies`] that depends on them makes no
+    /// decision, nor one that depends on fields which plugins of a cluster set, or on kinds that the server does not serve.
+    pub fn with_unknown_inputs(self, unknown: Dependencies) -> Self {
+        Self { unknown_inputs: Some(unknown), ..self }
     }
 
     /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted

@@ -147,7 +147,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 let (old, new) = (strategy.admitted(&existing)?, strategy.admitted(&object)?);
                 review.validate(ctx, Some(&old), Some(&new))?;
             }
-            ctx.calls.check()?;
+            ctx.check_complete()?;
             managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) && strategy.may_be_removed(&object) {
                 if !options.dry_run {

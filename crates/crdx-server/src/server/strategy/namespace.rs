@@ -51,7 +51,10 @@ pub(in crate::server) fn serve(resources: &mut Resources, rule: Namespaces, name
     let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), resources.settings.release);
     resources.insert(NAME, serving.built_in(if rule.has_finalizers() { &FinalizedNamespace } else { &Namespace }));
     resources.namespaces = Some(rule);
-    for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
+    // A given state of the cluster has its namespaces.
+    let is_given = rule == Namespaces::Unchecked && resources.is_partial();
+    let default = (!is_given).then_some(DEFAULT);
+    for name in default.into_iter().chain(names.iter().map(String::as_str)) {
         create(resources, name, now);
     }
 }
@@ -156,13 +159,6 @@ impl BuiltIn for Namespace {
     fn owns_contents(&self) -> bool {
         true
     }
-}
-
-/// The Namespace object assumed for a namespace if only its name is known.
-pub(in crate::server) fn assumed(name: &str) -> Value {
-    let mut namespace = object([("metadata", object([("name", name)]))]);
-    complete(&mut namespace);
-    namespace
 }
 
 fn complete(namespace: &mut Value) {

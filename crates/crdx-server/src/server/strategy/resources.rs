@@ -35,8 +35,6 @@ pub(in crate::server) struct Resources {
     pub serves_built_in_kinds: bool,
     /// True if the content of objects of built-in kinds is validated.
     pub validates_content: bool,
-    /// True if the server has neither all objects nor the flags of the cluster that it simulates.
-    pub is_partial: bool,
     /// The addresses and ports of Services, if fields of new objects are generated.
     pub allocations: Option<Allocations>,
     served: RwLock<Served>,
@@ -56,11 +54,15 @@ impl Resources {
             namespaces: None,
             serves_built_in_kinds: false,
             validates_content: false,
-            is_partial: false,
             allocations: None,
             served: RwLock::default(),
             names: RwLock::default(),
         }
+    }
+
+    /// Returns true if the server has neither all objects nor the flags of the cluster that it simulates.
+    pub fn is_partial(&self) -> bool {
+        self.settings.cluster_state.is_some()
     }
 
     /// All served CRDs, in any order. Holds a lock.

@@ -8,7 +8,7 @@ use crate::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crate::simulation::answer;
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object::{Kind, Object};
-use crate::simulator::cluster_objects::GivenObjects;
+use crate::simulator::known_cluster::given::GivenObjects;
 use crdx_server::crd;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::policies::{self, rbac};
@@ -62,16 +62,8 @@ impl Objects {
         self.add(group, kind, given);
     }
 
-    /// Adds existing objects, unless there are others with the same names, and returns all objects on which the answers to
-    /// other objects depend.
-    pub fn with_existing(&mut self, mut existing: GivenObjects) -> GivenObjects {
-        let of_existing = |namespace: &Value| {
-            let location = SourceLocation::source(&"an existing object".into());
-            PolicyInput { object: namespace.clone(), location, source: None }
-        };
-        // A later Namespace replaces an earlier one.
-        let namespaces: Vec<PolicyInput> = existing.namespaces().map(of_existing).collect();
-        self.namespaces.splice(0..0, namespaces);
+    /// Returns the objects on which the answers to other objects depend, together with existing objects that have other names.
+    pub fn with_existing(&self, mut existing: GivenObjects) -> GivenObjects {
         existing.extend(&self.given);
         existing
     }
@@ -178,6 +170,17 @@ impl PolicyInput {
         );
         item.help = Some("policies are evaluated without it".to_owned());
         Err(Box::new(item))
+    }
+
+    /// Returns the item of an object of a file that the server would refuse, without storing it.
+    pub(super) fn check(&self, server: &Server, resource: &Resource, now: Timestamp) -> Result<(), Box<ObjectReport>> {
+        let mut object = self.object.clone();
+        request::remove_decodable_server_metadata(&mut object);
+        let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: true, table: false, now };
+        let mut send = request::create(&resource.path(None), object, request_options);
+        send.skips_admission = true;
+        let response = server.handle(&send);
+        if response.code == 201 { Ok(()) } else { Err(self.unusable(response.body.message())) }
     }
 
     /// Returns the item of an object that is not used, because the server would refuse it.

@@ -101,7 +101,9 @@ impl Admission {
     /// The reason why an input is unknown.
     fn reason(&self, missing: &Missing) -> Reason {
         match missing {
-            Missing::Namespace { name, .. } if self.knowledge.misses_namespace(name) => Reason::NoNamespace,
+            Missing::Namespace { name, .. } if self.live.as_ref().is_some_and(|live| live.misses_namespace(name)) => {
+                Reason::NoNamespace
+            }
             _ if self.live.is_some() => Reason::NotReadable,
             _ => Reason::NotInFiles,
         }

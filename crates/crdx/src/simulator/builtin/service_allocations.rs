@@ -1,11 +1,12 @@
 //! The ranges and the Services of the cluster on which the answer to a Service with a given cluster IP or node port depends.
 
+use super::service_families::RANGES;
 use crate::cluster::items;
 use crate::report::Diagnostic;
 use crate::simulation::identity::FieldLocator;
 use crate::simulator::built_in_server::WriteOptions;
-use crate::simulator::cluster_objects::SERVICE_CIDRS;
 use crate::simulator::context::SimulationContext;
+use crdx_server::cluster_state::SERVICE_CIDRS;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
 use std::ops::RangeInclusive;
@@ -57,8 +58,11 @@ pub(super) fn read(context: SimulationContext<'_>, options: WriteOptions<'_>, se
     if named(service).is_empty() {
         return;
     }
-    let ranges: Vec<ServiceRange> =
-        context.list(SERVICE_CIDRS, None).iter().flat_map(ServiceRange::of_service_cidr).collect();
+    let live =
+        context.configured_cluster().and_then(|cluster| cluster.list_if_readable(RANGES, SERVICE_CIDRS.resource));
+    let given = context.given.objects(SERVICE_CIDRS, "").map(|range| &**range);
+    let all = given.chain(live.iter().flat_map(|list| items(list)));
+    let ranges: Vec<ServiceRange> = all.flat_map(ServiceRange::of_service_cidr).collect();
     // Clusters before 1.33 have no such objects.
     if !ranges.is_empty() {
         context.built_in.set_service_ranges(options, ranges);

@@ -3,12 +3,13 @@
 use super::Sending;
 use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
-use crate::simulator::cluster_objects::SERVICE_CIDRS;
 use crate::simulator::context::SimulationContext;
+use crdx_server::cluster_state::SERVICE_CIDRS;
 use crdx_server::server::needs_other_families;
 use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 
+pub(super) const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 /// Said where a cluster with IPv6 may accept a Service.
 const ASSUMED: &str = "a cluster whose Services have IPv4 addresses only is assumed; --old with the ServiceCIDR kubernetes of the cluster tells others";
@@ -28,8 +29,7 @@ impl Families {
     /// Reads the families from the files of existing objects, or from the cluster: from its `ServiceCIDR`s since 1.33, before
     /// from its own Service. That neither can be read is reported only if a verdict depends on it.
     pub fn read(context: SimulationContext<'_>) -> Self {
-        let given =
-            context.given.with_list(SERVICE_CIDRS, None, None).iter().find_map(ServiceFamilies::of_service_cidr);
+        let given = context.given.objects(SERVICE_CIDRS, "").find_map(|range| ServiceFamilies::of_service_cidr(range));
         if let Some(given) = given {
             return Self::Known(given);
         }
@@ -61,14 +61,14 @@ impl Families {
         }
         let reason = "whether the cluster has the address families that the Service asks for cannot be read";
         (item.verdict, item.reason) = (Verdict::CannotTell, reason.to_owned());
-        item.help = Some(format!("{} tells it, where it is served; {ASK_THE_CLUSTER}", SERVICE_CIDRS.path(None)));
+        item.help = Some(format!("{RANGES} tells it, where it is served; {ASK_THE_CLUSTER}"));
         (item.errors, item.answer) = (Vec::new(), None);
     }
 }
 
 /// The families of the ranges with which the API servers were started; `None` if the cluster does not serve them.
 fn of_ranges(cluster: &dyn Cluster) -> Result<Option<ServiceFamilies>, Error> {
-    let list = cluster.list(&SERVICE_CIDRS.path(None))?;
+    let list = cluster.list(RANGES)?;
     Ok(items(&list).iter().find_map(ServiceFamilies::of_service_cidr))
 }
 

@@ -10,12 +10,13 @@ use crate::simulation::identity::FieldLocator;
 use crate::simulator::admission::admitted;
 use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
+use crate::simulator::known_cluster::KnownCluster;
 use crate::simulator::kubectl_errors;
 use crate::simulator::simulated::Simulated;
 use crate::simulator::unsent::Unsent;
-use crdx_server::server::NamespaceState;
 use crdx_text::Syntax;
 use crdx_value::{Value, json};
+use std::sync::Arc;
 
 /// An object to send.
 #[derive(Clone, Copy)]
@@ -24,12 +25,16 @@ pub struct Submission<'a> {
     pub context: SimulationContext<'a>,
     /// The resource of the object.
     pub target: Target<'a>,
+    /// What is known of the cluster.
+    pub cluster: &'a Arc<KnownCluster>,
     /// Hints of the schema.
     pub schema: &'a Hints<'a>,
     /// Finds the fields of the object in its source.
     pub locator: &'a dyn FieldLocator,
     /// True if the object does not exist and the request creates it.
     pub creates: bool,
+    /// True if the object does not exist and the request may create it.
+    pub may_create: bool,
     /// The text from which the object can be created again.
     pub text: Option<(&'a [u8], Syntax)>,
 }
@@ -62,7 +67,7 @@ impl Submission<'_> {
         let mut request = create(target, object, &context.updates.request_kind, request_options);
         // Policies can read the dry-run option.
         request.hides_dry_run = true;
-        let mut response = context.server.handle_owned(request);
+        let mut response = target.handle(context.server, request);
         let findings = response.trace.policies.take();
         let mut item = read_response(response, identity, self.locator, self.schema);
         admitted(&mut item, findings, context.admission);
@@ -140,13 +145,17 @@ fn refuses_unknown_fields(item: &ObjectReport, request_options: RequestOptions) 
 /// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same
 /// request with `fieldValidation=Warn` as a dry run.
 fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagnostic> {
-    let Submission { context, target, creates, locator, schema, .. } = *submission;
-    let refuses_namespace = target.namespace_state != NamespaceState::default() && item.verdict == Verdict::Rejected;
+    let Submission { context, target, cluster, creates, may_create, locator, schema, .. } = *submission;
+    let namespace = item.identity.namespace.as_deref();
+    let refuses_namespace = may_create
+        && item.verdict == Verdict::Rejected
+        && namespace.is_some_and(|namespace| cluster.refuses_objects_in(namespace));
     if !refuses_unknown_fields(item, context.request_options) && !refuses_namespace {
         return Vec::new();
     }
     // Validation comes after the namespace: show its errors, too.
-    let target = Target { namespace_state: NamespaceState::default(), ..target };
+    let unchecked = Arc::new(cluster.without_namespaces());
+    let target = Target { sender: Some(if refuses_namespace { &unchecked } else { cluster }), ..target };
     let Some(object) = locator.object() else { return Vec::new() };
     let object = kubectl_errors::in_namespace(object, &item.identity);
     let request_options =
@@ -155,7 +164,7 @@ fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagno
     let response = if creates {
         let mut request = send::create(target, object, request_kind, request_options);
         request.hides_dry_run = true;
-        context.server.handle_owned(request)
+        target.handle(context.server, request)
     } else {
         match send::send(context.server, target, object, request_kind, request_options) {
             Ok(sent) => sent.response,

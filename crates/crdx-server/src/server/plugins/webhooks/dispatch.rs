@@ -42,13 +42,16 @@ type CallResult = Result<Answer, String>;
 
 impl<'d> Dispatch<'d> {
     /// Prepares the calls for the request with these attributes and this object.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if more of the state of the cluster has to be read first.
     pub fn new(
         attributes: &'d Attributes<'d>,
         object: Option<&Value>,
         cluster: &'d Cluster<'d>,
         view: View<'d>,
-    ) -> Self {
-        Self { attributes, request: request_of(attributes, object, view.inputs), cluster, view }
+    ) -> Result<Self, Refusal> {
+        Ok(Self { attributes, request: request_of(attributes, object, view.inputs, cluster)?, cluster, view })
     }
 
     /// Decides whether a webhook is called for the object, and with which version of it.

@@ -2,7 +2,9 @@
 //! ([`crdx_builtin::admin_access`]).
 
 use super::TypedResource;
+use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::server::http::context::Context;
+use crate::server::strategy::namespace::SYSTEM_NAMESPACES;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::subresource::Subresource;
 use crdx_builtin::admin_access;
@@ -10,17 +12,24 @@ use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use std::sync::Arc;
 
-/// Returns the Namespace of a request, as its sender or the server knows it.
+/// Returns the Namespace of a request, as far as it is known. The attempt ends later if it has to be read first.
 pub(super) fn namespace(ctx: &Context<'_>, resources: &Resources) -> Option<Arc<Value>> {
-    let known = ctx.request.known_objects.as_ref().and_then(|known| known.namespace.clone());
-    known.or_else(|| resources.namespace(&ctx.target.namespace))
+    let name = &ctx.target.namespace;
+    let stored = resources.namespace(name);
+    let given = || match ctx.given.object(NAMESPACES, "", name) {
+        Ok(Lookup::Found(namespace)) => Some(namespace),
+        // API servers create these namespaces, without the label.
+        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => Some(Arc::default()),
+        Ok(Lookup::Absent | Lookup::Unknown) | Err(_) => None,
+    };
+    stored.or_else(given)
 }
 
 /// The errors of a write; `old` is `None` for a new object. A server that is part of a cluster may not have the Namespace.
 pub(super) fn errors(strategy: &TypedResource, object: &Value, old: Option<&Value>) -> ErrorList {
     let TypedResource { namespace, resources, subresource, kind, .. } = strategy;
     let endpoint = &kind.endpoint;
-    let is_known = namespace.is_some() || !resources.is_partial;
+    let is_known = namespace.is_some() || !resources.is_partial();
     let applies = admin_access::applies(&endpoint.group, &endpoint.kind);
     if !applies || !is_known || !resources.validates_content {
         return ErrorList::new();
