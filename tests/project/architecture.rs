@@ -40,7 +40,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("similar", &["output"]),
     ("crossbeam_channel", &["editor"]),
     ("lsp_server", &["editor"]),
-    ("lsp_types", &["editor"]),
     ("lz4_flex", &["crdx-embedded", "server"]),
     ("strsim", &["suggest"]),
     ("tar", &["input"]),
@@ -50,7 +49,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("tokio_rustls", &["serve"]),
     ("tower_service", &["api_server"]),
     ("unicode_width", &["output"]),
-    ("x509_cert", &["serve"]),
 ];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {

@@ -38,7 +38,7 @@ mod storage;
 mod storagemigration;
 mod versioned;
 mod warnings;
-mod x509;
+pub mod x509;
 
 pub use certificates::certificate_signing_request::subject_refusal;
 pub use core::pod::{validate_ephemeral_containers, validate_resize};

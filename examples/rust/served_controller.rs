@@ -4,7 +4,7 @@
 //! In a project, kubectl-crdx is a dev-dependency, and `reconcile` is the function that the project gives to
 //! `kube::runtime::Controller`.
 //!
-//! `cargo test --example controller`
+//! `cargo test -p crdx-examples --example served_controller`
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
 use crdx_server::server::{Method, Request, Server};

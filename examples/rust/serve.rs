@@ -1,6 +1,6 @@
 //! A test of an operator in process: a server with the operator's CRD runs on a free port and ends with the test.
 //!
-//! `cargo run --example serve`
+//! `cargo run -p crdx-examples --example serve`
 
 use crdx_server::server::{Method, Request, Server};
 use crdx_text as text;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Without a port: requests and responses are values.
     let server = Arc::new(Server::new(crdx_value::release::Release::NEWEST, 1));
-    let crd = text::yaml::read(include_bytes!("clients/kites.crd.yaml")).map_err(|e| e.message)?;
+    let crd = text::yaml::read(include_bytes!("../clients/kites.crd.yaml")).map_err(|e| e.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let answer = server.handle(&Request::new(Method::Post, path, crd));
     assert_eq!(answer.code, 201);

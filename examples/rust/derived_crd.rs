@@ -2,7 +2,7 @@
 //! feature `serde`.
 //!
 //! ```sh
-//! cargo run -p crdx --example derived_crd --features serde
+//! cargo run -p crdx-examples --example derived_crd
 //! ```
 
 use crdx::{ApiServer, Error};

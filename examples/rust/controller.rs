@@ -2,7 +2,7 @@
 //! the features `kube` and `serde`.
 //!
 //! ```sh
-//! cargo run -p crdx --example controller --features kube,serde
+//! cargo run -p crdx-examples --example controller
 //! ```
 //!
 //! The loop over the events of a watch keeps the dependencies of this example small. A controller of `kube::runtime` gets the

@@ -1,4 +1,4 @@
-//! Writes the manual pages of all commands into a directory: `cargo run --example man -- DIRECTORY`.
+//! Writes the manual pages of all commands into a directory: `cargo run -p crdx-examples --example man -- DIRECTORY`.
 
 use std::error::Error;
 use std::fs;
