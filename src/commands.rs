@@ -10,16 +10,19 @@ mod config;
 mod configured;
 mod definitions;
 mod diff;
+#[cfg(feature = "serve")]
 mod envtest;
 mod example;
 mod exit;
 mod explain;
 mod external_diff;
 mod failure;
+#[cfg(feature = "cluster")]
 mod fetch;
 mod flags;
 mod get;
 mod lint;
+#[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;
 mod options;
@@ -29,6 +32,7 @@ mod rehearse;
 mod scale;
 mod schema;
 mod selection;
+#[cfg(feature = "serve")]
 mod serve;
 mod sink;
 mod source;
@@ -52,10 +56,10 @@ use std::path::{Path, PathBuf};
 
 /// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
+    #[cfg(feature = "serve")]
     if let Some(program) = envtest::Program::from_argument(words.first()) {
         return program.run(&words);
     }
-    let program = PathBuf::from(words.first().cloned().unwrap_or_default());
     let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
@@ -73,7 +77,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let mut restarted: Option<String> = None;
     loop {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
-        let exit = match once(&mut command, words.clone(), &program) {
+        let exit = match once(&mut command, words.clone()) {
             Ok(exit) => exit,
             Err(error) => match watching::changed_settings(&error) {
                 Some(file) => {
@@ -97,7 +101,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 }
 
 /// Parses the words with the settings of the project, and runs the command.
-fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io::Result<Exit> {
+fn once(command: &mut clap::Command, words: Vec<OsString>) -> io::Result<Exit> {
     let parsed = command.try_get_matches_from_mut(words.clone());
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
@@ -119,7 +123,7 @@ fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io
         }
     };
     cluster::log::set_level(args.verbosity);
-    answer(args, &settings, program)
+    answer(args, &settings)
 }
 
 /// Completes the arguments with the settings of the project. `words` are parsed again if there are any.
@@ -175,11 +179,11 @@ fn message(error: &io::Error) -> String {
     if is_full.contains(&error.kind()) { format!("the output cannot be written: {error}") } else { error.to_string() }
 }
 
-/// Runs the command. `program` is the first word of the command line.
+/// Runs the command.
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
+fn answer(mut args: command_line::Args, settings: &Settings) -> io::Result<Exit> {
     if let Err(note) = args.command.resolve_commits() {
         complain!("error: {}", note.text());
         return Ok(Exit::CannotTell);
@@ -194,6 +198,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
     if let command_line::Command::Config(config) = &args.command {
         return config::run(&args, config.output.is_some());
     }
+    #[cfg(feature = "lsp")]
     let lookup = configured::lookup(&args);
     match args.command {
         command_line::Command::Validate(validate) => validate::run(&validate, args.color, args.verbosity),
@@ -209,9 +214,13 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
         command_line::Command::Schema(schema) => schema::run(&schema),
         command_line::Command::Rbac(rbac) => rbac::run(&rbac),
         command_line::Command::Scale(scale) => scale::run(&scale, args.color),
+        #[cfg(feature = "serve")]
         command_line::Command::Serve(serve) => serve::run(&serve),
-        command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
+        #[cfg(feature = "serve")]
+        command_line::Command::Envtest(envtest) => envtest::run(&envtest),
+        #[cfg(feature = "lsp")]
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
+        #[cfg(feature = "cluster")]
         command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),

@@ -1,8 +1,8 @@
 //! One connection to one API server: sending requests, timeouts and retries.
 
-use super::answer::Answer;
+use super::answer::{Answer, root_cause};
 use super::cache::Cache;
-use super::configuration::{Configuration, configuration, root_cause, unusable};
+use super::configuration::{Configuration, configuration, unusable};
 use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};

@@ -24,7 +24,10 @@ pub fn read(args: &Args) -> Result<Settings, ConfigurationError> {
     let directory = env::current_dir().unwrap_or_default();
     let variables = of_variables(&|name| env::var_os(name))?;
     // The language server reads the file of the workspace that the editor opens.
+    #[cfg(feature = "lsp")]
     let is_server = matches!(args.command, Command::Lsp(_));
+    #[cfg(not(feature = "lsp"))]
+    let is_server = false;
     let settings = if is_server { Settings::default() } else { lookup(args).read(&directory, true)? };
     Ok(settings.overridden_by(variables))
 }

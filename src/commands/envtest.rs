@@ -64,15 +64,16 @@ impl Program {
     }
 }
 
-/// Runs the command. `program` is the first word of the command line.
-pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
+/// Runs the command.
+pub fn run(args: &args::Envtest) -> io::Result<Exit> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
     let Some(base) = base else {
         complain!("error: the user has no cache directory: name a directory with --dir");
         return Ok(Exit::CannotTell);
     };
-    let written = match folder::write(&base, release, program) {
+    let program = std::env::args_os().next().unwrap_or_default();
+    let written = match folder::write(&base, release, Path::new(&program)) {
         Ok(written) => written,
         Err(problem) => {
             complain!("error: {problem}");
