@@ -52,7 +52,7 @@ use clap::{ArgMatches, FromArgMatches};
 use crdx::simulator::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {

@@ -363,8 +363,8 @@ impl Spec {
 mod tests {
     use super::names_in_use::NamesInUse;
     use super::*;
+    use crdx_value::json;
     use crdx_value::release::Release;
-    use crdx_value::{json, object};
 
     pub fn read(text: &str) -> Value {
         crdx_text::json::read(text.as_bytes()).unwrap()

@@ -94,12 +94,11 @@ impl SourceLocation {
 
     /// Returns the location `position` in `source`, for a text that begins at `start`.
     pub fn at(source: &Arc<str>, text: &[u8], start: Position, position: Position) -> Self {
-        let lines_before = position.line.saturating_sub(start.line);
-        let mut line_start = 0;
-        for _ in 0..lines_before {
-            let next = text.get(line_start..).and_then(|rest| rest.iter().position(|b| *b == b'\n'));
-            line_start += next.map_or(text.len(), |i| i + 1);
-        }
+        let mut breaks = text.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1);
+        let line_start = match position.line.saturating_sub(start.line) {
+            0 => 0,
+            lines_before => breaks.nth(lines_before - 1).unwrap_or(text.len()),
+        };
         Self::in_line(source, text, start, position, line_start)
     }
 
