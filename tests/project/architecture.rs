@@ -26,7 +26,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("globset", &["input"]),
     ("ignore", &["input"]),
     ("indicatif", &["commands"]),
-    ("jiff", &["crdx-cel"]),
+    ("jiff", &["time_zone"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["api_server", "cluster", "download"]),
     ("rcgen", &["serve"]),

@@ -10,20 +10,12 @@
 //! the response lists what it needs ([`Trace::unread`](crate::server::Trace::unread)). The caller reads that and sends the
 //! request again, as it does with the answers of webhooks.
 
-use crdx_value::Value;
+use crdx_value::{Value, group_version};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// A group, a version and a resource (plural).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupVersionResource<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    /// The version.
-    pub version: &'a str,
-    /// The plural.
-    pub resource: &'a str,
-}
+pub type GroupVersionResource<'a> = group_version::GroupVersionResource<&'a str>;
 
 const fn v1(group: &'static str, resource: &'static str) -> GroupVersionResource<'static> {
     GroupVersionResource { group, version: "v1", resource }

@@ -1,8 +1,8 @@
 //! The types with their own `UnmarshalJSON`.
 
-use crdx_cel::value::Quantity;
 use crdx_text::json::cursor::{Cursor, Kind};
 use crdx_text::lossy;
+use crdx_value::quantity::Quantity;
 use crdx_value::time;
 
 /// A type with its own `UnmarshalJSON`.

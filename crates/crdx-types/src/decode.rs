@@ -1,11 +1,12 @@
 //! Decodes a body for the endpoint of the request, with the error responses of `createHandler` in `k8s.io/apiserver`.
 
-use super::meta::{self, GroupVersionKind};
+use super::meta;
 use super::reader::{self, Findings, Missing, Strict};
 use super::table::table;
 use super::types::Types;
 use crdx_text::strict::StrictDecodingError;
 use crdx_text::{json, lossy};
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 
 /// The kind that an endpoint accepts.

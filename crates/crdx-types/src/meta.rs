@@ -5,25 +5,9 @@
 
 use crdx_text::json::cursor::{Cursor, Kind};
 use crdx_text::json::{self};
-use crdx_value::group_version;
+use crdx_value::group_version::{self, GroupVersionKind};
 
-/// The kind and apiVersion of a body; empty if absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupVersionKind {
-    /// The API group.
-    pub group: String,
-    pub version: String,
-    pub kind: String,
-}
-
-impl GroupVersionKind {
-    /// `apiVersion`
-    pub fn api_version(&self) -> String {
-        group_version::api_version(&self.group, &self.version)
-    }
-}
-
-/// Decodes the kind and apiVersion.
+/// Decodes the kind and apiVersion; empty if absent.
 ///
 /// # Errors
 /// Returns Go's message.

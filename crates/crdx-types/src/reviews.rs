@@ -1,10 +1,11 @@
 //! Decodes the reviews that webhooks answer into their Go types, as client-go does.
 
 use super::decode::with_defaults;
-use super::meta::{self, GroupVersionKind};
+use super::meta;
 use super::reader;
 use super::types::Types;
 use crdx_text::lossy;
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 use crdx_value::release::Release;
 

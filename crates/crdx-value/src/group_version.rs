@@ -1,6 +1,87 @@
-//! Composes and splits `apiVersion`, and ranks versions.
+//! Groups, versions, kinds and resources (`schema` of apimachinery): composes and splits `apiVersion`, and ranks versions.
 
 use std::cmp::Reverse;
+use std::fmt;
+
+/// A kind in a version of an API group. The texts are owned or borrowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupVersionKind<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The version.
+    pub version: T,
+    /// The kind.
+    pub kind: T,
+}
+
+/// A resource in a version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupVersionResource<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The version.
+    pub version: T,
+    /// The plural.
+    pub resource: T,
+}
+
+/// A resource in any version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupResource<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The plural.
+    pub resource: T,
+}
+
+/// A kind in any version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupKind<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The kind.
+    pub kind: T,
+}
+
+impl<T> GroupVersionKind<T> {
+    /// Converts each text.
+    pub fn map<U>(self, text: impl Fn(T) -> U) -> GroupVersionKind<U> {
+        GroupVersionKind { group: text(self.group), version: text(self.version), kind: text(self.kind) }
+    }
+}
+
+impl<T: AsRef<str>> GroupVersionKind<T> {
+    /// `apiVersion`
+    pub fn api_version(&self) -> String {
+        api_version(self.group.as_ref(), self.version.as_ref())
+    }
+
+    /// The kind in any version.
+    pub fn group_kind(&self) -> GroupKind<&str> {
+        GroupKind { group: self.group.as_ref(), kind: self.kind.as_ref() }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for GroupVersionKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
+}
+
+impl<T: AsRef<str>> fmt::Display for GroupResource<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.group.as_ref(), self.resource.as_ref()) {
+            ("", resource) => f.write_str(resource),
+            (group, resource) => write!(f, "{resource}.{group}"),
+        }
+    }
+}
+
+impl<T: AsRef<str>> fmt::Display for GroupKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        GroupResource { group: self.group.as_ref(), resource: self.kind.as_ref() }.fmt(f)
+    }
+}
 
 /// `group/version`, or only the version in the core group (`schema.GroupVersion.String`).
 #[must_use]

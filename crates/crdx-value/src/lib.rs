@@ -4,15 +4,18 @@
 //! Object keys are sorted: this is the order in which Go encodes maps, and it is deterministic.
 
 pub mod base64;
+pub mod duration;
 pub mod field;
 pub mod go_sort;
 pub mod group_version;
+pub mod ip;
 pub mod json;
 pub mod jsonpath;
 mod map;
 pub mod names;
 pub mod number;
 pub mod print;
+pub mod quantity;
 pub mod quote;
 pub mod release;
 #[cfg(feature = "serde")]
@@ -23,6 +26,7 @@ mod stack;
 pub mod steps;
 pub mod suggest;
 pub mod time;
+pub mod time_zone;
 pub mod unicode;
 pub mod url;
 

@@ -1,6 +1,6 @@
 //! IP addresses and CIDR networks (`net/netip`), with Go's error messages.
 
-use crdx_value::quote::go_quote;
+use crate::quote::go_quote;
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -33,7 +33,7 @@ impl Ip {
     }
 
     /// `netip.ParseAddr`, which accepts zones and IPv4-mapped addresses.
-    pub(super) fn parse_any(text: &str) -> Result<IpAddr, String> {
+    pub fn parse_any(text: &str) -> Result<IpAddr, String> {
         parse_address(text).map(|(address, _)| address)
     }
 
@@ -43,7 +43,7 @@ impl Ip {
     }
 
     /// `169.254.0.0/16` or `fe80::/10`
-    pub(crate) fn is_link_local_unicast(self) -> bool {
+    pub fn is_link_local_unicast(self) -> bool {
         match self.0 {
             IpAddr::V4(ip) => ip.is_link_local(),
             IpAddr::V6(ip) => ip.is_unicast_link_local(),
@@ -59,7 +59,7 @@ impl Ip {
     }
 
     /// Neither unspecified, broadcast, loopback, multicast nor link-local; private addresses are global.
-    pub(crate) fn is_global_unicast(self) -> bool {
+    pub fn is_global_unicast(self) -> bool {
         !self.0.is_unspecified()
             && self.0 != IpAddr::V4(Ipv4Addr::BROADCAST)
             && !self.0.is_loopback()
@@ -93,7 +93,7 @@ impl Cidr {
     }
 
     /// The number after the slash.
-    pub(crate) fn prefix_length(self) -> u8 {
+    pub fn prefix_length(self) -> u8 {
         self.bits
     }
 
@@ -112,12 +112,12 @@ impl Cidr {
     }
 
     /// Returns true if the network contains the address.
-    pub(crate) fn contains_ip(self, ip: Ip) -> bool {
+    pub fn contains_ip(self, ip: Ip) -> bool {
         self.shares_prefix(ip.0, self.bits)
     }
 
     /// Returns true if the network contains all of `other`.
-    pub(crate) fn contains_cidr(self, other: Self) -> bool {
+    pub fn contains_cidr(self, other: Self) -> bool {
         self.bits <= other.bits && self.shares_prefix(other.address, self.bits)
     }
 
