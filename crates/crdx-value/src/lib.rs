@@ -11,6 +11,7 @@ pub mod group_version;
 pub mod ip;
 pub mod json;
 pub mod jsonpath;
+pub mod lock;
 mod map;
 pub mod names;
 pub mod number;

@@ -20,8 +20,9 @@ use crdx::simulation::identity::{self, FieldLocator};
 use crdx::simulation::object::{self as input_object, Object};
 use crdx::simulation::removed_versions::RemovedVersions;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use crdx_value::release::Release;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A CRD with its source.
 struct Definition {
@@ -181,13 +182,13 @@ impl Rehearsal for Upgrade<'_> {
         let namespace =
             if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
         let identity = identity::identity(&value, namespace);
-        let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.stages).pop();
         let stage = idle.map_or_else(|| self.plan.stage(), Ok);
         let outcome = match stage {
             Ok(stage) => {
                 let namespace = identity.namespace.as_deref().unwrap_or_default();
                 let outcome = self.plan.rehearse(&stage, namespace, value);
-                self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+                lock(&self.stages).push(stage);
                 outcome
             }
             Err(error) => Err(RehearsalError::Old(error.to_string())),

@@ -11,8 +11,9 @@ use crate::server::registry::store;
 use crate::server::strategy::serving::storage::integral_floats;
 use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use crdx_value::time::Timestamp;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 const DELETION: &str = "deletionTimestamp";
 
@@ -126,13 +127,13 @@ impl Server {
         let value = crd.to_value();
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
         {
-            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let _writing = lock(&self.resources().definitions.writing);
             self.resources().definitions.objects.seed(&name, value, revision, &self.resources().storage.revision);
         }
         self.resources().written_definitions.add(&name);
         self.run_controllers(now);
         if let Some(time) = deleted {
-            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let _writing = lock(&self.resources().definitions.writing);
             if let Some(stored) = self.stored_definition(&name) {
                 let mut crd = (*stored).clone();
                 metadata::set(&mut crd, DELETION, Some(time));

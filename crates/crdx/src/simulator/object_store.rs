@@ -3,9 +3,10 @@
 
 use crdx_text::{Syntax, json, yaml};
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use std::fmt::Debug;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The suggestion for a store in a temporary file that cannot be used.
 pub const TEMP_FILE_HELP: &str = "make room in the directory for temporary files, or name another with TMPDIR";
@@ -92,7 +93,7 @@ pub struct MemoryStore(Mutex<Vec<Value>>);
 
 impl MemoryStore {
     fn push(&self, object: Value, text: Option<Syntax>) -> StoredAt {
-        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = lock(&self.0);
         let start = objects.len() as u64;
         objects.push(object);
         StoredAt { file: 0, start, length: 0, text }
@@ -110,7 +111,7 @@ impl ObjectStore for MemoryStore {
     }
 
     fn get(&self, at: StoredAt) -> io::Result<Value> {
-        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let objects = lock(&self.0);
         let object = usize::try_from(at.start).ok().and_then(|index| objects.get(index));
         object.cloned().ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }

@@ -10,6 +10,7 @@ use super::object_store::{ObjectStore, StoredAt};
 use super::stored_location;
 use crate::report::SourceLocation;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::io;
@@ -112,7 +113,7 @@ impl Turns {
     /// Moves the results of finished turns out of memory.
     fn store_finished(&mut self) {
         while let Some((name, gate)) = self.current.front() {
-            let mut state = gate.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(&gate.state);
             if !state.is_open {
                 break;
             }
@@ -142,7 +143,7 @@ impl Turn {
             Before::Finished(done) => return done.as_deref().cloned(),
             Before::Current(gate) => gate,
         };
-        let mut state = before.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&before.state);
         while !state.is_open {
             state.has_waiter = true;
             state = before.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -152,13 +153,13 @@ impl Turn {
 
     /// Passes the results to the next input.
     pub fn done(&self, done: Done) {
-        self.own.state.lock().unwrap_or_else(PoisonError::into_inner).done = Some(done);
+        lock(&self.own.state).done = Some(done);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut state = self.own.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.own.state);
         state.is_open = true;
         // Most names occur once, and each notification is a system call.
         if state.has_waiter {

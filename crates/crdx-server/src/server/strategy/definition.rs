@@ -32,11 +32,12 @@ use crdx_text::strict::StrictError;
 use crdx_types::strategic;
 use crdx_types::types::Types;
 use crdx_value::field::ErrorList;
+use crdx_value::lock::lock;
 use crdx_value::release::{Gate, Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 /// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> =
@@ -287,7 +288,7 @@ impl Strategy for Definition {
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, ()>> {
-        Some(self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(lock(&self.resources.definitions.writing))
     }
 
     /// Storage encodes CRDs as JSON, which cannot represent NaN and infinities.

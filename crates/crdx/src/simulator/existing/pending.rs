@@ -4,7 +4,8 @@ use super::Found;
 use crate::cluster::{self, Cluster, ObjectPath, PendingResponse};
 use crate::report::{Identity, SourceLocation};
 use crdx_value::Value;
-use std::sync::{Arc, Mutex, PoisonError};
+use crdx_value::lock::lock;
+use std::sync::{Arc, Mutex};
 
 /// An object in the cluster. Clones share its only request.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl PendingObject {
 
     /// Returns where the object is, unless it is already requested.
     pub fn unsent(&self) -> Option<ObjectPath> {
-        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*lock(&self.0) {
             State::Unsent(_, path) => Some(path.clone()),
             _ => None,
         }
@@ -50,17 +51,17 @@ impl PendingObject {
 
     /// Sets the object, which came with a list, or that it does not exist.
     pub fn set(&self, object: Option<Value>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::Answered(Ok(object));
+        *lock(&self.0) = State::Answered(Ok(object));
     }
 
     /// Requests the object, unless that is done.
     pub fn send(&self) {
-        replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), State::send);
+        replace(&mut lock(&self.0), State::send);
     }
 
     /// Waits for the object, which is requested first if need be.
     pub fn wait(self) -> Found {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.0);
         replace(&mut state, |state| match state.send() {
             State::Sent(response) => State::Answered(response.wait()),
             answered => answered,
