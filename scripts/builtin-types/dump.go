@@ -229,7 +229,7 @@ func isCustom(t reflect.Type) bool {
 
 // packageName shortens an import path: core/v1, meta/v1, resource, intstr.
 func packageName(importPath string) string {
-	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/", "k8s.io/apiextensions-apiserver/pkg/apis/"} {
+	for _, prefix := range []string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/", "k8s.io/apiextensions-apiserver/pkg/apis/", "k8s.io/apiextensions-api/pkg/apis/"} {
 		if rest, ok := strings.CutPrefix(importPath, prefix); ok {
 			return rest
 		}

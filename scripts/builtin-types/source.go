@@ -36,7 +36,9 @@ func (s *source) enum(name string) []string {
 // readSource reads the modules whose types are dumped.
 func readSource() *source {
 	s := &source{map[string]map[string]bool{}, map[string]map[string][]string{}, map[string][]string{}, map[string]string{}}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}", "k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator").Output()
+	// Since 1.38, k8s.io/apiextensions-api declares the types of CRDs; older releases do not have this module.
+	modules := []string{"k8s.io/api", "k8s.io/apiextensions-api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator"}
+	out, err := exec.Command("go", append([]string{"list", "-m", "-e", "-f", "{{if .Dir}}{{.Path}} {{.Dir}}{{end}}"}, modules...)...).Output()
 	check(err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		module, dir, _ := strings.Cut(line, " ")

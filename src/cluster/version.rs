@@ -47,7 +47,7 @@ fn read(version: &Value) -> Option<Simulated> {
     let own = format!("{major}.{minor}");
     let which = if release == Release::OLDEST { "oldest" } else { "newest" };
     let note = || format!("the cluster runs Kubernetes {own}; {release} is simulated, the {which} supported version");
-    Some(Simulated { release, note: (own != release.to_string()).then(note) })
+    Some(Simulated { release, note: (own != release.minor().to_string()).then(note) })
 }
 
 #[cfg(test)]

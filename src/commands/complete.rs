@@ -152,7 +152,7 @@ impl Line<'_> {
             Some("context") => plain(self.kubeconfig("contexts")),
             Some("cluster") => plain(self.kubeconfig("clusters")),
             Some("user") => plain(self.kubeconfig("users")),
-            Some("kubernetes-version") => plain(Release::known().map(|release| release.to_string()).collect()),
+            Some("kubernetes-version") => plain(Release::known().map(|release| release.minor().to_string()).collect()),
             Some("authorizer") => {
                 let words = ["allow", "deny"].map(|word| (word.to_owned(), String::new()));
                 Candidates { directive: FILES, ..Candidates::new(words.into_iter(), last) }

@@ -94,7 +94,7 @@ fn values(key: Key, command: &str, settings: &Settings, given: &ArgMatches, defi
         Key::Output => format(command, values, arg).into_iter().collect(),
         // Some commands simulate one version: the newest. Of several, `rehearse` would be the rehearsal of an upgrade.
         Key::KubernetesVersion if !matches!(command, "validate" | "lint" | "test" | "lsp") => {
-            let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().to_string());
+            let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().minor().to_string());
             values.iter().filter_map(newest).collect()
         }
         _ => values.to_vec(),

@@ -51,7 +51,7 @@ impl Program {
         let program = words.first().cloned().unwrap_or_default();
         let words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
         let done = flags::Flags::parse(&words).map_err(EnvtestError::from).and_then(|flags| match self {
-            Self::Etcd => etcd::run(&flags),
+            Self::Etcd => etcd::run(&flags, Path::new(&program)),
             Self::KubeApiserver => apiserver::run(&flags, Path::new(&program)),
         });
         match done {

@@ -199,7 +199,7 @@ fn invocations(target: &Target, settings: &Settings) -> Vec<Invocation> {
                 helm.arguments.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
             };
             add("--namespace", settings.namespace.clone());
-            add("--kube-version", settings.release.map(|release| format!("{release}.0")));
+            add("--kube-version", settings.release.map(|release| format!("{}.0", release.minor())));
             vec![helm]
         }
     }

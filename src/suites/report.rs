@@ -151,7 +151,7 @@ impl SuiteRun {
             let texts =
                 [("suite", self.suite.name.as_str()), ("crd", &*self.crd), ("name", name), ("outcome", outcome)];
             let mut members: Map = texts.map(|(key, text)| (key.to_owned(), Value::from(text))).into();
-            members.insert("kubernetesVersion".to_owned(), self.release.to_string().into());
+            members.insert("kubernetesVersion".to_owned(), self.release.minor().to_string().into());
             members.insert("location".to_owned(), location_object(location));
             members
         };

@@ -4,6 +4,7 @@
 mod format_string;
 mod literals;
 mod message;
+mod suggest;
 mod unify;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
     syntax::{self, is_reserved},
     types::Type,
 };
-use crdx_value::release::{V1_32, V1_37};
+use crdx_value::release::{V1_32, V1_37, V1_38};
 use std::sync::Arc;
 use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
 
@@ -77,7 +78,37 @@ impl Checker<'_> {
     }
 
     fn undeclared(&mut self, id: ExprId, name: &str) {
-        self.report(id, format!("undeclared reference to '{name}' (in container '')"));
+        if self.env.base.server < V1_38 {
+            return self.report(id, format!("undeclared reference to '{name}' (in container '')"));
+        }
+        let similar = suggest::similar(self.env, name);
+        self.report(id, format!("undeclared reference to '{name}'{}", suggest::suffix(name, &similar)));
+    }
+
+    /// Reports a qualified name such as `format.dns123Label` if no part before its last is declared, but a similar qualified
+    /// name is (`checkUndeclaredIdent` and `checkUndeclaredFunction` of cel-go 0.33).
+    fn is_misspelt(&mut self, id: ExprId, prefix: &[&str], last: &str) -> bool {
+        if self.env.base.server < V1_38 || prefix.is_empty() {
+            return false;
+        }
+        let name = format!("{}.{last}", prefix.join("."));
+        let mut declared = String::new();
+        for part in prefix {
+            let is_local = declared.is_empty() && self.local(part).is_some();
+            declared.push_str(if declared.is_empty() { "" } else { "." });
+            declared.push_str(part.strip_prefix('.').unwrap_or(part));
+            let env = self.env;
+            let is_known = env.variable(&declared).is_some() || env.base.names.contains_key(declared.as_str());
+            if is_local || is_known || env.message_type(&declared).is_some() {
+                return false;
+            }
+        }
+        let similar = suggest::similar(self.env, &name);
+        if similar.is_empty() {
+            return false;
+        }
+        self.report(id, format!("undeclared reference to '{name}'{}", suggest::suffix(&name, &similar)));
+        true
     }
 
     fn mismatch(&mut self, id: ExprId, expected: &Type, found: &Type) {
@@ -209,6 +240,12 @@ impl Checker<'_> {
             expr.kind = ExprKind::Ident(name);
             return type_;
         }
+        if let ExprKind::Select { operand, field, test_only: false } = &expr.kind
+            && let Some(prefix) = qualifiers(operand)
+            && self.is_misspelt(id, &prefix, field)
+        {
+            return Type::Error;
+        }
         let ExprKind::Select { operand, field, test_only } = &mut expr.kind else { return Type::Error };
         let type_ = self.check_field(id, operand, field, false);
         if *test_only { Type::Bool } else { self.bindings.resolve(&type_) }
@@ -307,6 +344,9 @@ impl Checker<'_> {
         {
             (*target, *function) = (None, (*name).to_owned());
             return self.resolve_overload(id, name, found, None, args);
+        }
+        if qualifiers(receiver).is_some_and(|prefix| self.is_misspelt(id, &prefix, function)) {
+            return Type::Error;
         }
         self.check(receiver);
         let Some((name, found)) = env.base.functions.get_key_value(function.as_str()) else {
@@ -595,6 +635,19 @@ impl Checker<'_> {
             self.mismatch(expr.id, wanted, &type_);
         }
     }
+}
+
+/// The parts of a chain of selections from an identifier, such as `a`, `b` and `c` of `a.b.c`.
+fn qualifiers(mut expr: &Expr) -> Option<Vec<&str>> {
+    let mut parts = Vec::new();
+    while let ExprKind::Select { operand, field, test_only: false } = &expr.kind {
+        parts.push(field.as_str());
+        expr = operand;
+    }
+    let ExprKind::Ident(name) = &expr.kind else { return None };
+    parts.push(name);
+    parts.reverse();
+    Some(parts)
 }
 
 /// The type of a field of a declared object. With `keywords`, a field named by a keyword may be selected unescaped

@@ -133,6 +133,17 @@ impl Overload {
         Self { member: true, ..Self::global(function, id, signature, price, call) }
     }
 
+    /// An operator that compares two values and checks their types itself.
+    pub(crate) const fn comparison(
+        function: &'static str,
+        id: &'static str,
+        signature: &'static str,
+        price: CallCost,
+        call: FueledFunction,
+    ) -> Self {
+        Self { call: Some(Call::Fueled(call)), ..Self::planned(function, id, signature, price) }
+    }
+
     /// Sets an implementation that needs fuel.
     pub(crate) const fn fueled(mut self, call: FueledFunction) -> Self {
         self.call = Some(Call::Fueled(call));
@@ -191,6 +202,11 @@ pub enum CallCost {
     Scan(u8),
     /// `startsWith` and `endsWith` before cel-go 0.29: like `Scan(0)` at run time, but estimated like `Scan(1)`.
     Affix,
+    /// A part of the URL in argument 0: 1. Since 1.38, the result is estimated to be as long as the URL, or at most `growth` times as long.
+    UrlPart {
+        /// The factor by which escaping can lengthen the part.
+        growth: u8,
+    },
     /// Traversing argument 0, with a result of the same size: ceil(size / 10).
     Transform,
     /// Traversing argument 0 twice: ceil(size / 5).

@@ -392,6 +392,24 @@ impl FieldError {
         };
         Self::new(ErrorType::TooLong, path, BadValue::Omitted, detail)
     }
+    /// `Too short: must be at least N characters`
+    pub fn too_short(path: &FieldPath<'_>, value: &str, min: i64) -> Self {
+        let detail = match min {
+            i64::MIN..=-1 => "value is too short".to_owned(),
+            1 => "must be at least 1 character".to_owned(),
+            n => format!("must be at least {n} characters"),
+        };
+        Self::new(ErrorType::TooShort, path, value, detail)
+    }
+    /// `Too few: N: must have at least M items`
+    pub fn too_few(path: &FieldPath<'_>, actual: i64, min: i64) -> Self {
+        let detail = match min {
+            i64::MIN..=-1 => "has too few items".to_owned(),
+            1 => "must have at least 1 item".to_owned(),
+            n => format!("must have at least {n} items"),
+        };
+        Self::new(ErrorType::TooFew, path, actual, detail)
+    }
     /// `Too many: N: must have at most M items`; a negative `actual` is omitted. Since 1.34, the unit after 1 is
     /// singular.
     pub fn too_many(path: &FieldPath<'_>, actual: i64, max: i64, release: Release) -> Self {

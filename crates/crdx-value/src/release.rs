@@ -9,7 +9,7 @@ mod table;
 
 pub use gate::{Gate, GateError};
 pub use set::{ReleaseSet, ReleaseSetError};
-pub use table::{DOCUMENTS, RELEASES, ReleaseRow};
+pub use table::{BETA, DOCUMENTS, RELEASES, ReleaseRow};
 
 use gate::GATES;
 
@@ -60,12 +60,15 @@ pub const V1_35: Minor = Minor(35);
 pub const V1_36: Minor = Minor(36);
 /// Kubernetes 1.37
 pub const V1_37: Minor = Minor(37);
+/// Kubernetes 1.38
+pub const V1_38: Minor = Minor(38);
 
 /// A simulated release: a row of [`RELEASES`] and its feature gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: Minor,
     patch: u8,
+    etcd: &'static str,
     scheme_line: u8,
     /// One bit per [`Gate`], set if the gate is enabled.
     gates: u8,
@@ -77,15 +80,21 @@ impl Release {
         let [oldest, ..] = &RELEASES;
         Self::from_row(oldest)
     };
-    /// The newest supported release.
+    /// The newest supported release that is not a beta: the default.
     pub const NEWEST: Self = {
-        let [.., newest] = &RELEASES;
-        Self::from_row(newest)
+        let [.., before, newest] = &RELEASES;
+        Self::from_row(if BETA.is_some() { before } else { newest })
+    };
+    /// The newest row of [`RELEASES`], which may be a beta.
+    const LAST: Self = {
+        let [.., last] = &RELEASES;
+        Self::from_row(last)
     };
 
     /// The release of a row, with default feature gates.
     const fn from_row(row: &ReleaseRow) -> Self {
-        Self { minor: row.minor, patch: row.patch, scheme_line: row.scheme_line, gates: Gate::bits(row.gates) }
+        let ReleaseRow { minor, patch, etcd, scheme_line, gates } = *row;
+        Self { minor, patch, etcd, scheme_line, gates: Gate::bits(gates) }
     }
 
     /// The release 1.`minor` with default feature gates; `None` if it is not supported.
@@ -98,7 +107,7 @@ impl Release {
         RELEASES.iter().map(Self::from_row)
     }
 
-    /// The supported releases in texts, such as `1.30 to 1.37`.
+    /// The supported releases in texts, without a beta: `1.30 to 1.37`.
     pub fn supported() -> String {
         format!("{} to {}", Self::OLDEST, Self::NEWEST)
     }
@@ -113,9 +122,20 @@ impl Release {
         self.minor
     }
 
-    /// The patch release whose source and behaviour are simulated, such as `1.37.2`.
+    /// The pre-release that is simulated, such as `beta.0`; `None` for a released version.
+    pub fn pre_release(self) -> Option<&'static str> {
+        BETA.filter(|_| self.minor == Self::LAST.minor)
+    }
+
+    /// The patch release whose source and behaviour are simulated, such as `1.37.2` or `1.38.0-beta.0`.
     pub fn full_version(self) -> String {
-        format!("{}.{}", self.minor, self.patch)
+        let suffix = self.pre_release().map(|name| format!("-{name}")).unwrap_or_default();
+        format!("{}.{}{suffix}", self.minor, self.patch)
+    }
+
+    /// The version of etcd that the release's own tests use.
+    pub const fn etcd_version(self) -> &'static str {
+        self.etcd
     }
 
     /// The source line that some error messages contain as the name of a scheme.
@@ -145,7 +165,7 @@ impl Release {
     /// # Errors
     /// Returns an error if this release has no such gate for custom resources, or if the gate is locked.
     pub fn with_gate(mut self, name: &str, enabled: bool) -> Result<Self, GateError> {
-        let known = || GATES.iter().filter(|gate| self.since(gate.introduced));
+        let known = || GATES.iter().filter(|gate| self.since(gate.introduced) && !self.since(gate.removed));
         let Some(spec) = known().find(|gate| gate.name == name) else {
             let known = known().map(|gate| gate.name).collect();
             return Err(GateError::Unknown { name: name.to_owned(), release: self, known });
@@ -162,9 +182,11 @@ impl Release {
     }
 }
 
+/// The version in texts for people: `1.37`, or `1.38 (beta)`. Files, flags and reports have the [`Minor`].
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.minor.fmt(f)
+        self.minor.fmt(f)?;
+        if self.pre_release().is_some() { f.write_str(" (beta)") } else { Ok(()) }
     }
 }
 
@@ -209,9 +231,18 @@ mod tests {
         }
         for unknown in ["1.29", "1.99", "34", "vv1.34", "1.034", "2.34", "1.34.x", "1.34.1.1", "1.34-1.36", "1.", ""] {
             let error = unknown.parse::<Release>().unwrap_err().to_string();
-            assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"), "{error}");
+            assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37, 1.38 (beta)"), "{error}");
         }
-        assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::NEWEST));
+        assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::LAST));
+    }
+
+    #[test]
+    fn a_beta_is_named_as_one_and_is_not_the_default() {
+        let beta = "v1.38.0-beta.0".parse::<Release>().unwrap();
+        assert_eq!((beta.to_string(), beta.full_version()), ("1.38 (beta)".to_owned(), "1.38.0-beta.0".to_owned()));
+        assert_eq!(beta.minor().to_string(), "1.38");
+        assert_eq!((Release::NEWEST.minor(), Release::NEWEST.pre_release()), (V1_37, None));
+        assert_eq!(Release::supported(), "1.30 to 1.37");
     }
 
     #[test]
@@ -226,5 +257,8 @@ mod tests {
         assert!(locked.to_string().contains("locked to true in Kubernetes 1.34"), "{locked}");
         let unknown = release(34).with_gate("CRDObservedGenerationTracking", true).unwrap_err();
         assert!(unknown.to_string().contains("CRDValidationRatcheting, CustomResourceFieldSelectors"), "{unknown}");
+        let removed = release(38).with_gate("CRDValidationRatcheting", true).unwrap_err();
+        assert!(removed.to_string().starts_with("Kubernetes 1.38 (beta) has no feature gate"), "{removed}");
+        assert!(release(38).enables(Gate::CrdValidationRatcheting));
     }
 }

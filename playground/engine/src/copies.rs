@@ -87,7 +87,7 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
         suite.push(("policies", Value::Array(vec![POLICIES_FILE.into()])));
     }
     if request.release != Release::NEWEST {
-        suite.push(("kubernetesVersions", Value::Array(vec![request.release.to_string().into()])));
+        suite.push(("kubernetesVersions", Value::Array(vec![request.release.minor().to_string().into()])));
     }
     Ok(object(suite))
 }

@@ -67,6 +67,6 @@ impl Engine {
 
 /// The versions of Kubernetes.
 fn about() -> Value {
-    let versions = Release::known().map(|release| release.to_string()).collect::<Vec<_>>();
-    object([("versions", simulation::texts(&versions)), ("newest", Release::NEWEST.to_string().into())])
+    let versions = Release::known().map(|release| release.minor().to_string()).collect::<Vec<_>>();
+    object([("versions", simulation::texts(&versions)), ("newest", Release::NEWEST.minor().to_string().into())])
 }

@@ -2,8 +2,11 @@
 
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
+use super::folder;
 use crate::serve::etcd;
+use crdx_value::release::Release;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 /// The flags that envtest sets. envtest searches the help text for `--unsafe-no-fsync`.
 const HELP: &str = "Usage:
@@ -23,17 +26,18 @@ Answers health checks for the tests of operators (kubectl crdx envtest), and sto
 ///
 /// # Errors
 /// Returns an error if the flags or the addresses are not valid.
-pub fn run(flags: &Flags) -> Result<(), EnvtestError> {
+pub fn run(flags: &Flags, program: &Path) -> Result<(), EnvtestError> {
     if flags.last("help").or_else(|| flags.last("h")).is_some() {
         print!("{HELP}");
         return Ok(());
     }
+    let version = folder::release(program)?.unwrap_or(Release::NEWEST).etcd_version();
     if flags.is_on("version", false)? {
-        println!("etcd Version: {}", etcd::VERSION);
+        println!("etcd Version: {version}");
         return Ok(());
     }
     let addresses = addresses(flags)?;
-    match etcd::run(&addresses) {
+    match etcd::run(&addresses, version) {
         Ok(never) => match never {},
         Err(error) => Err(EnvtestError::Etcd(error)),
     }

@@ -380,7 +380,7 @@ fn cost_value(cost: &ExpressionCost, versions: &[String], location: &SourceLocat
 /// Returns the estimate of one of several releases.
 fn estimate_value(one: &Estimate) -> Value {
     let mut value = object([
-        ("version", Value::from(one.release.to_string())),
+        ("version", Value::from(one.release.minor().to_string())),
         ("cost", number(one.each)),
         ("times", number(one.times)),
         ("total", number(one.total)),
@@ -393,9 +393,9 @@ fn estimate_value(one: &Estimate) -> Value {
 
 fn needs_value(needs: &Needs) -> Value {
     let one =
-        |(name, since): &(&str, Release)| object([("name", Value::from(*name)), ("since", since.to_string().into())]);
+        |(name, since): &(&str, Release)| object([("name", Value::from(*name)), ("since", since.minor().to_string().into())]);
     let functions: Vec<Value> = needs.functions.iter().map(one).collect();
-    object([("since", Value::from(needs.since.to_string())), ("functions", functions.into())])
+    object([("since", Value::from(needs.since.minor().to_string())), ("functions", functions.into())])
 }
 
 fn schema_value(schema: &SchemaCost) -> Value {
@@ -407,7 +407,7 @@ fn schema_value(schema: &SchemaCost) -> Value {
     ]);
     if let (None, Some(members)) = (schema.releases.single(), value.as_object_mut()) {
         let total = |release: Release| {
-            object([("version", Value::from(release.to_string())), ("total", number(schema.total_on(release)))])
+            object([("version", Value::from(release.minor().to_string())), ("total", number(schema.total_on(release)))])
         };
         members.insert("byVersion".to_owned(), schema.releases.iter().map(total).collect::<Vec<_>>().into());
     }

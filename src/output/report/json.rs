@@ -75,7 +75,7 @@ pub fn notes(notes: &[RunNote]) -> Value {
 
 /// Returns the simulated releases of a report.
 pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
-    releases.into_iter().map(|release| Value::from(release.to_string())).collect::<Vec<_>>().into()
+    releases.into_iter().map(|release| Value::from(release.minor().to_string())).collect::<Vec<_>>().into()
 }
 
 /// Returns the counts of a report.
@@ -182,7 +182,7 @@ fn answer(answer: &Answer) -> Value {
 /// Returns the response of one of several releases.
 fn release_answer(one: &ReleaseAnswer) -> Value {
     let mut members = Map::from([
-        ("version".to_owned(), Value::from(one.release.to_string())),
+        ("version".to_owned(), Value::from(one.release.minor().to_string())),
         ("verdict".to_owned(), one.verdict.as_str().into()),
     ]);
     if !one.reason.is_empty() {

@@ -6,7 +6,7 @@ use crate::{
     library::{CallCost, Overload},
     types::Type,
 };
-use crdx_value::release::V1_32;
+use crdx_value::release::{V1_32, V1_38};
 
 /// The cost of traversing a string, per code point.
 const TEXT: f64 = 0.1;
@@ -33,6 +33,10 @@ impl<'a> Estimator<'a> {
                 (size.scale(TEXT), converted_size(overload.id, size))
             }
             CallCost::Affix => (size(self, 1).scale(TEXT), None),
+            CallCost::UrlPart { growth } => {
+                let result = size(self, 0).multiply(Interval::new(1, growth.into()));
+                (one, Some(result).filter(|_| self.server >= V1_38))
+            }
             CallCost::Transform => {
                 let size = size(self, 0);
                 (size.scale(TEXT), Some(size))

@@ -55,7 +55,7 @@ fn new_list(factor: f64, size: u64) -> u64 {
 pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel: &Fuel) -> Result<Option<u64>, Error> {
     let text = |index: usize| size_inside(server, args.get(index).copied().flatten());
     Ok(Some(match callee.price() {
-        CallCost::One => 1,
+        CallCost::One | CallCost::UrlPart { .. } => 1,
         CallCost::Free => 0,
         CallCost::Scan(index) => scaled(text(index.into()), TEXT),
         CallCost::Affix => scaled(text(0), TEXT),

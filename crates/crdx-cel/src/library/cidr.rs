@@ -2,7 +2,7 @@
 
 use super::{CallCost, Overload, conversion, ip};
 use crate::value::{Cidr, Error, Ip, Opaque, Value};
-use crdx_value::release::{V1_30, V1_32};
+use crdx_value::release::{V1_30, V1_32, V1_38};
 use std::sync::Arc;
 
 pub(crate) const FUNCTIONS: &[Overload] = &[
@@ -63,6 +63,7 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("prefixLength", "cidr_prefix_length", "(net.CIDR) -> int", CallCost::One, prefix_length)
         .since(V1_30),
     Overload::member("masked", "cidr_masked", "(net.CIDR) -> net.CIDR", CallCost::One, masked).since(V1_30),
+    Overload::member("isMask", "cidr_is_mask", "(net.CIDR) -> bool", CallCost::One, is_mask).since(V1_38),
     Overload::global("isCIDR", "is_cidr", "(string) -> bool", CallCost::Scan(0), is_cidr).since(V1_30),
     Overload::global("string", "cidr_to_string", "(net.CIDR) -> string", CallCost::One, conversion::to_string)
         .since(V1_30),
@@ -148,6 +149,11 @@ fn prefix_length<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
 
 fn masked<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     only(args).map(|cidr| value(cidr.masked()))
+}
+
+/// Returns true if no bit after the prefix is set.
+fn is_mask<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+    only(args).map(|cidr| Value::Bool(cidr.masked() == cidr))
 }
 
 fn is_cidr<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {

@@ -5,32 +5,35 @@ use crate::value::{Error, Key, Map, Opaque, Text, Url, Value, parse_request_uri}
 use crdx_value::release::V1_32;
 use std::sync::Arc;
 
+/// The price of a part that is not longer than the URL.
+const SAME_SIZE: CallCost = CallCost::UrlPart { growth: 1 };
+
 pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Transform, parse)
         .from_server(V1_32),
     // Before 1.32, the size of the result was not estimated.
     Overload::global("url", "string_to_url", "(string) -> kubernetes.URL", CallCost::Scan(0), parse)
         .until_server(V1_32),
-    Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", CallCost::One, |args| {
+    Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, |url| url.scheme().to_owned())
     }),
-    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", CallCost::One, |args| {
+    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, Url::host)
     }),
-    Overload::member("getHostname", "url_get_hostname", "(kubernetes.URL) -> string", CallCost::One, |args| {
+    Overload::member("getHostname", "url_get_hostname", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, Url::hostname)
     }),
-    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", CallCost::One, |args| {
+    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, Url::port)
     }),
-    Overload::member("getEscapedPath", "url_get_escaped_path", "(kubernetes.URL) -> string", CallCost::One, |args| {
+    Overload::member("getEscapedPath", "url_get_escaped_path", "(kubernetes.URL) -> string", CallCost::UrlPart { growth: 3 }, |args| {
         part(args, Url::escaped_path)
     }),
     Overload::member(
         "getQuery",
         "url_get_query",
         "(kubernetes.URL) -> map(string, list(string))",
-        CallCost::One,
+        SAME_SIZE,
         query,
     ),
     Overload::global("isURL", "is_url_string", "(string) -> bool", CallCost::One, is_url),

@@ -9,7 +9,7 @@ use crdx_types::restore;
 use crdx_types::types::Types;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::field::{names, remove_repeated};
-use crdx_value::release::{Release, V1_33, V1_34, V1_37};
+use crdx_value::release::{Release, V1_33, V1_34, V1_37, V1_38};
 use crdx_value::time;
 use crdx_value::{Map, Value, json, print, quote};
 use std::collections::BTreeSet;
@@ -114,9 +114,10 @@ pub(crate) fn validate_named(
     not_negative(m, path, &mut errors);
     labels(m, path, release, &mut errors);
     annotations(m, path, release, &mut errors);
-    owner_references(m, path, release, &mut errors);
+    let last = owner_references(m, path, release, &mut errors);
     finalizers(m, path, release, &mut errors);
     managed_fields(m, path, release, &mut errors);
+    errors.extend(last);
     errors
 }
 
@@ -175,8 +176,9 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     immutable(field, new.integer(field) == old.integer(field), shown);
     labels(new, path, release, &mut errors);
     annotations(new, path, release, &mut errors);
-    owner_references(new, path, release, &mut errors);
+    let last = owner_references(new, path, release, &mut errors);
     managed_fields(new, path, release, &mut errors);
+    errors.extend(last);
     errors
 }
 
@@ -236,13 +238,21 @@ fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: 
     }
 }
 
+/// The detail of an error about a missing field. Since 1.38, generated code validates it (`Validate_ObjectMeta`), whose errors
+/// have none and come last.
+fn required_detail(release: Release) -> &'static str {
+    if release.since(V1_38) { "" } else { "must not be empty" }
+}
+
 /// The most text of owners in errors, in bytes.
 const SHOWN_OWNERS: usize = 4 << 20;
 
-fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+/// Adds the errors about owners, and returns those that come after all other errors about the metadata.
+fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) -> ErrorList {
     let field_path = path.child("ownerReferences");
     let references = m.list("ownerReferences");
     let mut controller: Option<String> = None;
+    let mut missing = ErrorList::new();
     // Each of many errors shows all owners.
     let mut shown_bytes = 0;
     for (i, reference) in references.iter().enumerate() {
@@ -254,15 +264,18 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
         if !release.since(V1_37) {
             incomplete_owner(reference, group_version.clone().unwrap_or_default(), &item, release, errors);
         } else if api_version.is_empty() {
-            errors.push(FieldError::required(&item.child("apiVersion"), "must not be empty"));
+            missing.push(FieldError::required(&item.child("apiVersion"), required_detail(release)));
         } else if !matches!(group_version, Ok((_, version)) if !version.is_empty()) {
             let detail = "must be <group>/<version> or <version>";
             errors.push(FieldError::invalid(&item.child("apiVersion"), api_version, detail));
         }
         for key in ["kind", "name", "uid"] {
             if release.since(V1_37) && text(key).is_empty() {
-                errors.push(FieldError::required(&item.child(key), "must not be empty"));
+                missing.push(FieldError::required(&item.child(key), required_detail(release)));
             }
+        }
+        if !release.since(V1_38) {
+            errors.append(&mut missing);
         }
         if group_version == Ok(("", "v1")) && text("kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
@@ -273,7 +286,7 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
             if let Some(first) = &controller {
                 if shown_bytes > SHOWN_OWNERS {
                     errors.push(FieldError::unfinished(&field_path));
-                    return;
+                    return missing;
                 }
                 let shown: Vec<String> = references.iter().map(|owner| shown_owner(owner, release)).collect();
                 let shown = if release.since(V1_34) {
@@ -291,6 +304,7 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
             }
         }
     }
+    missing
 }
 
 /// The errors of incomplete owner references before 1.37 (`validateOwnerReference`). 1.34 shortened the messages.
@@ -371,7 +385,7 @@ fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, error
                 let detail = "must be `Apply` or `Update`";
                 errors.push(FieldError::invalid(&item.child("operation"), named_string(other, release), detail));
             }
-            "" => errors.push(FieldError::required(&item.child("operation"), "must not be empty")),
+            "" => errors.push(FieldError::required(&item.child("operation"), required_detail(release))),
             other => {
                 let supported = ["Apply", "Update"];
                 errors.push(FieldError::not_supported(

@@ -170,8 +170,7 @@ impl<'a> Validator<'_, 'a> {
         } else if let Some(min) = checks.min_length
             && length() < min
         {
-            let text = format!("{path} in body should be at least {min} chars long");
-            out.fail(self.report.invalid(path, s, text));
+            out.fail(self.report.too_short(path, s, min));
         } else if let Some(pattern) = &checks.pattern
             && let Some(complaint) = self.mismatch(pattern, s)
         {
@@ -224,8 +223,7 @@ impl<'a> Validator<'_, 'a> {
         if let Some(min) = node.checks.min_items
             && size < min
         {
-            let text = format!("{path} in body should have at least {min} items");
-            out.fail(self.report.invalid(path, size, text));
+            out.fail(self.report.too_few(path, size, min, "items"));
         }
         if let Some(max) = node.checks.max_items
             && size > max
@@ -241,8 +239,7 @@ impl<'a> Validator<'_, 'a> {
         if let Some(min) = checks.min_properties
             && size < min
         {
-            let text = format!("{path} in body should have at least {min} properties");
-            out.fail(self.report.invalid(path, size, text));
+            out.fail(self.report.too_few(path, size, min, "properties"));
         }
         if let Some(max) = checks.max_properties
             && size > max
@@ -472,6 +469,20 @@ mod tests {
         ] {
             assert_eq!(errors(schema, v), [error]);
         }
+    }
+
+    /// Answers of a server of 1.38.0-beta.0.
+    #[test]
+    fn too_small_values_have_errors_of_their_own_since_1_38() {
+        let message = |schema, v| {
+            let found = validate(&json(v), &node(schema), &ROOT, "1.38".parse().unwrap());
+            found.iter().map(|error| format!("{} {error}", error.reason())).collect::<Vec<_>>()
+        };
+        let expected = "FieldValueTooShort a: Too short: must be at least 2 characters";
+        assert_eq!(message(r#"{"minLength":2}"#, r#""é""#), [expected]);
+        assert_eq!(message(r#"{"minItems":1}"#, "[]"), ["FieldValueTooFew a: Too few: 0: must have at least 1 item"]);
+        let expected = "FieldValueTooFew a: Too few: 0: must have at least 2 items";
+        assert_eq!(message(r#"{"minProperties":2}"#, "{}"), [expected]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The feature gates of the API server that affect custom resources.
 
-use super::{Minor, Release, V1_30, V1_32, V1_33, V1_35};
+use super::{Minor, Release, V1_30, V1_32, V1_33, V1_35, V1_38};
 
 /// A feature gate of the API server that affects custom resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub(super) struct GateSpec {
     pub introduced: Minor,
     /// The first release that locks the gate to its default.
     pub locked: Minor,
+    /// The first release without the gate; what it enabled is always enabled there.
+    pub removed: Minor,
 }
 
 /// From `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go` and
@@ -51,25 +53,35 @@ pub(super) const GATES: [GateSpec; 5] = [
         name: "AllowUnsafeMalformedObjectDeletion",
         introduced: V1_32,
         locked: Minor::NEVER,
+        removed: Minor::NEVER,
     },
     GateSpec {
         gate: Gate::CrdObservedGenerationTracking,
         name: "CRDObservedGenerationTracking",
         introduced: V1_35,
         locked: Minor::NEVER,
+        removed: Minor::NEVER,
     },
-    GateSpec { gate: Gate::CrdValidationRatcheting, name: "CRDValidationRatcheting", introduced: V1_30, locked: V1_33 },
+    GateSpec {
+        gate: Gate::CrdValidationRatcheting,
+        name: "CRDValidationRatcheting",
+        introduced: V1_30,
+        locked: V1_33,
+        removed: V1_38,
+    },
     GateSpec {
         gate: Gate::CustomResourceFieldSelectors,
         name: "CustomResourceFieldSelectors",
         introduced: V1_30,
         locked: V1_32,
+        removed: V1_38,
     },
     GateSpec {
         gate: Gate::MutatingAdmissionPolicy,
         name: "MutatingAdmissionPolicy",
         introduced: V1_32,
         locked: Minor::NEVER,
+        removed: Minor::NEVER,
     },
 ];
 

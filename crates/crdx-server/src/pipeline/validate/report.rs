@@ -1,7 +1,7 @@
 //! Converts kube-openapi's errors and paths to field errors.
 
 use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath, NIL_PATH, ROOT, STEPS_OF_A_BYTE};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_38};
 use crdx_value::steps::Steps;
 use crdx_value::{Value, json, print};
 use std::collections::HashSet;
@@ -165,6 +165,28 @@ impl Report {
     pub fn too_long(&self, path: &ValuePath<'_>, max: i64) -> ValidationError {
         let text = format!("{path} in body should be at most {max} chars long");
         self.found(path, text, |field_path| FieldError::longer_than(field_path, max, self.release))
+    }
+    /// Since 1.38, `Too short` (`kubeOpenAPIResultToFieldErrors` of `apiextensions-apiserver`).
+    pub fn too_short(&self, path: &ValuePath<'_>, value: &str, min: i64) -> ValidationError {
+        let text = format!("{path} in body should be at least {min} chars long");
+        self.found(path, text.clone(), |field_path| {
+            if self.release.since(V1_38) {
+                FieldError::too_short(field_path, value, min)
+            } else {
+                FieldError::invalid(field_path, value, text)
+            }
+        })
+    }
+    /// Since 1.38, `Too few`.
+    pub fn too_few(&self, path: &ValuePath<'_>, size: i64, min: i64, what: &str) -> ValidationError {
+        let text = format!("{path} in body should have at least {min} {what}");
+        self.found(path, text.clone(), |field_path| {
+            if self.release.since(V1_38) {
+                FieldError::too_few(field_path, size, min)
+            } else {
+                FieldError::invalid(field_path, size, text)
+            }
+        })
     }
     pub fn too_many(&self, path: &ValuePath<'_>, size: i64, max: i64, what: &str) -> ValidationError {
         let text = format!("{path} in body should have at most {max} {what}");

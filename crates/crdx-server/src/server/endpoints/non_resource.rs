@@ -82,7 +82,9 @@ fn version(release: Release) -> Response {
         ("compiler", "rustc"),
         ("platform", ""),
     ];
-    let versions = [("major", "1"), ("minor", minor.as_str())];
+    // Builds that are not of a release have a plus (hack/lib/version.sh of Kubernetes).
+    let shown = format!("{minor}{}", if release.pre_release().is_some() { "+" } else { "" });
+    let versions = [("major", "1"), ("minor", shown.as_str())];
     let emulation = emulation.into_iter().filter(|_| release.since(V1_33));
     let fields = versions.into_iter().chain(emulation).chain(fields);
     let lines: Vec<String> = fields.map(|(key, value)| format!("  \"{key}\": \"{value}\"")).collect();

@@ -16,6 +16,7 @@ use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
 use crate::server::scope::{GroupResource, GroupVersionKind, PRIORITY_CLASSES, is_typed};
 use crdx_builtin::priority;
+use crdx_value::release::V1_38;
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;
 
@@ -36,10 +37,14 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             }
             Removal::Unread(object) => Ok(Answer::object(200, object)),
             Removal::Gone(object) if self.strategy.returns_deleted() => Ok(Answer::object(200, object)),
-            Removal::Gone(object) => Ok(Answer {
-                code: 200,
-                content: Content::Status(success(self.strategy.resource(), &name, metadata::text(&object, "uid"))),
-            }),
+            Removal::Gone(object) => {
+                let mut status = success(self.strategy.resource(), &name, metadata::text(&object, "uid"));
+                // Since 1.38 (`finalizeDelete`), that of the deletion; of a dry run, that of the object.
+                if ctx.release().since(V1_38) {
+                    metadata::set_text(&mut status, "resourceVersion", metadata::text(&object, "resourceVersion"));
+                }
+                Ok(Answer { code: 200, content: Content::Status(status) })
+            }
         }
     }
 
@@ -218,7 +223,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 if let Ok(revision) = objects.remove(&key, &stored, &self.storage.revision) {
                     strategy.removed(ctx, name);
                     let mut object = existing.value;
-                    if strategy.returns_deleted() {
+                    if strategy.returns_deleted() || ctx.release().since(V1_38) {
                         let object = Arc::make_mut(&mut object);
                         metadata::set_text(object, "resourceVersion", &revision.to_string());
                     }
