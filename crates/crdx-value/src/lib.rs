@@ -5,6 +5,7 @@
 
 pub mod base64;
 pub mod field;
+mod go_error;
 pub mod go_sort;
 pub mod group_version;
 pub mod json;
@@ -26,6 +27,7 @@ pub mod time;
 pub mod unicode;
 pub mod url;
 
+pub use go_error::GoError;
 pub use map::Map;
 pub use stack::{NoThread, on_large_stack};
 use std::hash::{Hash, Hasher};
