@@ -2,6 +2,7 @@
 
 use super::{CallCost, Function, Overload};
 use crate::value::{Duration, Error, Value, time::Clock};
+use crdx_value::GoError;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
@@ -131,8 +132,8 @@ fn number(text: &str) -> Result<i64, Error> {
 ///
 /// # Errors
 /// Returns Go's message for a name that is no time zone.
-pub fn check_time_zone(name: &str) -> Result<(), String> {
-    named_offset(name, 0).map(|_| ()).map_err(|error| error.to_string())
+pub fn check_time_zone(name: &str) -> Result<(), GoError> {
+    named_offset(name, 0).map(|_| ()).map_err(|error| error.to_string().into())
 }
 
 fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {

@@ -1,6 +1,7 @@
 //! Timestamps and durations: parsing, formatting, ranges, and calendar fields in a time zone.
 
 use super::Error;
+use crdx_value::GoError;
 use crdx_value::time as rfc3339;
 use std::fmt::Write as _;
 
@@ -318,7 +319,7 @@ fn fraction_of(fraction: &str, unit: u64) -> u64 {
 
 /// Parses a string of format `duration` (`strfmt.ParseDuration`): a Go duration, or the sum of every `number unit`
 /// found anywhere in the text.
-pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_format_duration(text: &str) -> Result<Duration, GoError> {
     if let Some(d) = Duration::parse(text) {
         return Ok(d);
     }
@@ -347,7 +348,7 @@ pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
             }
         }
     }
-    if found { Ok(Duration(total)) } else { Err(format!("unable to parse {text} as duration")) }
+    if found { Ok(Duration(total)) } else { Err(format!("unable to parse {text} as duration").into()) }
 }
 
 const UNITS: &[(&[&str], i64)] = &[
@@ -362,13 +363,13 @@ const UNITS: &[(&[&str], i64)] = &[
 ];
 
 /// Parses a string of format `date`.
-pub fn parse_date(text: &str) -> Result<Timestamp, String> {
+pub fn parse_date(text: &str) -> Result<Timestamp, GoError> {
     let t = rfc3339::parse_date(text)?;
     Ok(Timestamp { seconds: t.seconds, nanos: 0, offset: 0 })
 }
 
 /// Parses a string of format `date-time` (`strfmt.ParseDateTime`): RFC 3339, with or without a UTC offset.
-pub(crate) fn parse_date_time(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn parse_date_time(text: &str) -> Result<Timestamp, GoError> {
     if text.is_empty() {
         return Ok(Timestamp { seconds: 0, nanos: 0, offset: 0 });
     }
