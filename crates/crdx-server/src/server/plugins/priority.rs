@@ -68,7 +68,8 @@ impl Plugin for Priority {
         // Another default class may exist that has the priority of the Pod.
         let is_open = class.is_none() && !self.classes.are_complete(known) && priority::needs_default_class(object);
         if !is_open {
-            priority::admit(object, class.as_deref()).map_err(|reason| attributes.forbidden_object(object, &reason))?;
+            priority::admit(object, class.as_deref())
+                .map_err(|reason| attributes.forbidden_object(object, reason.as_str()))?;
         }
         Ok(Mutation::Unchanged)
     }
