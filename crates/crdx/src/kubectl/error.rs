@@ -5,10 +5,10 @@
 pub enum UnsentError {
     /// The last-applied annotation of the existing object is not JSON.
     #[error("the last-applied annotation of the old object is not JSON: {0}")]
-    LastApplied(String),
+    LastApplied(GoError),
     /// The lists of the objects cannot be merged.
     #[error("{0}")]
-    Patch(String),
+    Patch(GoError),
     /// There are no replicas to send.
     #[error("its kind has no scale subresource in this version, or the object has no replicas")]
     NoReplicas,
