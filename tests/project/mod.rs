@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cycles;
+mod errors;
 mod integrations;
 mod kinds;
 mod pictures;
