@@ -149,9 +149,9 @@ fn configure(
         Err(error) => return failed(&error.to_string()),
     };
     if settings.settings.contains_key(&Key::Output)
-        && let Err(text) = configured::check_output(&settings, &command_line::definition())
+        && let Err(error) = configured::check_output(&settings, &command_line::definition())
     {
-        return failed(&text);
+        return failed(&error.to_string());
     }
     let definition = configured::with_defaults(command_line::definition_of(name), name, &settings, given);
     let parsed = definition.try_get_matches_from(words);

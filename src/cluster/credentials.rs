@@ -215,8 +215,9 @@ fn header(text: &str) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::GoError;
 
-    fn authorization(user: &User) -> Result<Option<String>, String> {
+    fn authorization(user: &User) -> Result<Option<String>, GoError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let credentials = Credentials::for_user(user, Value::Null, Duration::from_secs(9)).await;
@@ -237,6 +238,7 @@ mod tests {
             ["canary\n", "can\r\nary", "canary\u{e9}", "canary\u{0}", "canary\u{7f}", "\tcanary", "canary\u{2028}"]
         {
             let error = authorization(&token(text)).unwrap_err();
+            let error = error.as_str();
             assert!(!error.contains("canary") && !error.contains("ary"), "{error}");
             assert!(error.starts_with("the token of the user contains a line break"), "{error}");
         }

@@ -111,16 +111,27 @@ fn format(command: &str, values: &[String], arg: &clap::Arg) -> Option<String> {
     own.map(str::to_owned).or_else(|| common().cloned())
 }
 
+/// The key `output` has a command or a format that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("error: output: unknown {part} {word:?}\n --> {origin}\nhelp: {help}")]
+pub struct OutputSettingError {
+    /// `command` or `format`
+    part: &'static str,
+    word: String,
+    origin: Origin,
+    help: String,
+}
+
 /// Checks the commands and formats of the key `output`, which only the definition of the command line knows.
 ///
 /// # Errors
 /// Returns an error for an unknown command or format.
-pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), String> {
+pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), OutputSettingError> {
     let Some(setting) = settings.settings.get(&Key::Output) else { return Ok(()) };
-    let unknown = |what: &str, word: &str, known: Vec<String>| {
+    let unknown = |part, word: &str, known: Vec<String>| {
         let help = closest(word, known.iter().map(String::as_str))
             .map_or_else(|| format!("give one of {}", known.join(", ")), did_you_mean);
-        Err(format!("error: output: unknown {what} {word:?}\n --> {}\nhelp: {help}", setting.origin))
+        Err(OutputSettingError { part, word: word.to_owned(), origin: setting.origin.clone(), help })
     };
     let formats = |command: &clap::Command| -> Vec<String> {
         let args = command.get_arguments().filter(|arg| arg.get_id() == "output");

@@ -19,6 +19,7 @@ use crate::commands::exit::Exit;
 use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
 use crate::output::printable::{complain, complain_all};
+use crdx_value::GoError;
 use crdx_value::Value;
 use rows::Rows;
 use std::io::{self, Write};
@@ -168,9 +169,11 @@ fn output(args: &args::Get) -> Result<Output, Failure> {
         return Ok(Output::Table { wide: !word.is_empty() });
     }
     let read = |path: &str| match read_any(path.as_ref()) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("open {path}: no such file or directory")),
-        Err(error) => Err(format!("open {path}: {error}")),
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| GoError::from("it is not UTF-8")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("open {path}: no such file or directory").into())
+        }
+        Err(error) => Err(format!("open {path}: {error}").into()),
     };
     let allow_missing = args.allow_missing_template_keys;
     match form(FormFlags { output: word, template, no_headers: args.no_headers, allow_missing }, read) {

@@ -63,13 +63,13 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// A source file.
-struct Source {
+pub(super) struct Source {
     /// The name of its crate.
     krate: String,
     /// Its top-level module.
     top: String,
-    file: PathBuf,
-    text: String,
+    pub(super) file: PathBuf,
+    pub(super) text: String,
 }
 
 /// The crates of the workspace with their folders.
@@ -84,7 +84,7 @@ fn crates() -> Vec<(String, PathBuf)> {
 }
 
 /// Every source file of every crate.
-fn modules() -> Vec<Source> {
+pub(super) fn modules() -> Vec<Source> {
     let mut modules = Vec::new();
     for (krate, folder) in crates() {
         let root = folder.join("src");

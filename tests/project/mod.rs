@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cycles;
+mod errors;
 mod field_paths;
 mod integrations;
 mod kinds;

@@ -6,6 +6,7 @@ use super::table::table;
 use super::types::Types;
 use crdx_text::strict::StrictDecodingError;
 use crdx_text::{json, lossy};
+use crdx_value::GoError;
 use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 
@@ -83,12 +84,12 @@ fn decode_as(
     types: &'static Types,
     endpoint: &Endpoint,
     body: &[u8],
-    meta: Result<GroupVersionKind, String>,
+    meta: Result<GroupVersionKind, GoError>,
 ) -> Result<Decoded, Refusal> {
     let actual = meta.map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
         let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
-        Refusal { message, path: None, error }
+        Refusal { message, path: None, error: error.into() }
     })?;
     let actual = with_defaults(actual, endpoint);
     let version = quote::go_quote(&actual.version);

@@ -5,28 +5,29 @@
 
 use crdx_text::json::cursor::{Cursor, Kind};
 use crdx_text::json::{self};
+use crdx_value::GoError;
 use crdx_value::group_version::{self, GroupVersionKind};
 
 /// Decodes the kind and apiVersion; empty if absent.
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
+pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, GoError> {
     match json::check(body) {
         Ok(()) => read_valid(body),
         Err(error) => Err(invalid(&error.message)),
     }
 }
 
-fn invalid(error: &str) -> String {
-    format!("couldn't get version/kind; json parse error: {error}")
+fn invalid(error: &str) -> GoError {
+    format!("couldn't get version/kind; json parse error: {error}").into()
 }
 
 /// Decodes the kind and apiVersion of a syntactically valid body.
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, String> {
+pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
@@ -98,8 +99,8 @@ mod tests {
         assert_eq!(kind("null"), found("", ""));
         assert_eq!(
             kind(r#"{"Kind":1,"apiVersion":[]}"#),
-            Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned())
+            Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".into())
         );
-        assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".to_owned()));
+        assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".into()));
     }
 }

@@ -1,5 +1,7 @@
 //! Durations (`time.Duration`): parsing, formatting and arithmetic.
 
+use crate::GoError;
+
 const NANOS: i64 = 1_000_000_000;
 
 /// A duration in nanoseconds.
@@ -161,7 +163,7 @@ fn fraction_of(fraction: &str, unit: u64) -> u64 {
 ///
 /// # Errors
 /// Returns the message of the server.
-pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_format_duration(text: &str) -> Result<Duration, GoError> {
     if let Some(d) = Duration::parse(text) {
         return Ok(d);
     }
@@ -190,7 +192,7 @@ pub fn parse_format_duration(text: &str) -> Result<Duration, String> {
             }
         }
     }
-    if found { Ok(Duration(total)) } else { Err(format!("unable to parse {text} as duration")) }
+    if found { Ok(Duration(total)) } else { Err(format!("unable to parse {text} as duration").into()) }
 }
 
 const UNITS: &[(&[&str], i64)] = &[

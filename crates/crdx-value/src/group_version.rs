@@ -1,5 +1,6 @@
 //! Groups, versions, kinds and resources (`schema` of apimachinery): composes and splits `apiVersion`, and ranks versions.
 
+use crate::GoError;
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -108,13 +109,13 @@ pub fn group(api_version: &str) -> &str {
 ///
 /// # Errors
 /// Returns Go's message for an `apiVersion` with more than one slash.
-pub fn parse(text: &str) -> Result<(&str, &str), String> {
+pub fn parse(text: &str) -> Result<(&str, &str), GoError> {
     if text == "/" {
         return Ok(("", ""));
     }
     let (group, version) = split(text);
     if version.bytes().any(|c| c == b'/') {
-        return Err(format!("unexpected GroupVersion string: {text}"));
+        return Err(format!("unexpected GroupVersion string: {text}").into());
     }
     Ok((group, version))
 }

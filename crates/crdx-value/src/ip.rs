@@ -1,5 +1,6 @@
 //! IP addresses and CIDR networks (`net/netip`), with Go's error messages.
 
+use crate::GoError;
 use crate::quote::go_quote;
 use std::{
     fmt,
@@ -19,21 +20,21 @@ pub struct Cidr {
 
 impl Ip {
     /// Parses an address; zones and IPv4-mapped IPv6 addresses are rejected.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         let quoted = go_quote(text);
         let (address, zone) = parse_address(text)
             .map_err(|e| format!("IP Address {quoted} parse error during conversion from string: {e}"))?;
         if zone {
-            return Err(format!("IP address {quoted} with zone value is not allowed"));
+            return Err(format!("IP address {quoted} with zone value is not allowed").into());
         }
         if is_mapped(address) {
-            return Err(format!("IPv4-mapped IPv6 address {quoted} is not allowed"));
+            return Err(format!("IPv4-mapped IPv6 address {quoted} is not allowed").into());
         }
         Ok(Self(address))
     }
 
     /// `netip.ParseAddr`, which accepts zones and IPv4-mapped addresses.
-    pub fn parse_any(text: &str) -> Result<IpAddr, String> {
+    pub fn parse_any(text: &str) -> Result<IpAddr, GoError> {
         parse_address(text).map(|(address, _)| address)
     }
 
@@ -76,13 +77,13 @@ impl fmt::Display for Ip {
 
 impl Cidr {
     /// Parses `address/bits`; the address may have bits set after the prefix.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         let quoted = go_quote(text);
         let cidr = parse_prefix(text).map_err(|e| {
             format!("network address parse error during conversion from string: netip.ParsePrefix({quoted}): {e}")
         })?;
         if is_mapped(cidr.address) {
-            return Err(format!("IPv4-mapped IPv6 address {quoted} is not allowed"));
+            return Err(format!("IPv4-mapped IPv6 address {quoted} is not allowed").into());
         }
         Ok(cidr)
     }
@@ -148,31 +149,31 @@ fn is_mapped(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some())
 }
 
-fn parse_prefix(text: &str) -> Result<Cidr, String> {
+fn parse_prefix(text: &str) -> Result<Cidr, GoError> {
     let (address, bits_text) = text.rsplit_once('/').ok_or("no '/'")?;
     let (address, zone) = parse_address(address)?;
     if zone {
-        return Err("IPv6 zones cannot be present in a prefix".to_owned());
+        return Err("IPv6 zones cannot be present in a prefix".into());
     }
     let bad = || format!("bad bits after slash: {}", go_quote(bits_text));
     // A prefix length of more than one character must not start with a sign or zero.
     if bits_text.len() > 1 && !bits_text.starts_with(|c: char| ('1'..='9').contains(&c)) {
-        return Err(bad());
+        return Err(bad().into());
     }
     let bits: i64 = bits_text.parse().map_err(|_| bad())?;
     let most = if address.is_ipv4() { 32 } else { 128 };
     if !(0..=most).contains(&bits) {
-        return Err("prefix length out of range".to_owned());
+        return Err("prefix length out of range".into());
     }
     Ok(Cidr { address, bits: bits as u8 })
 }
 
 /// Parses an address. The flag is true if it has a zone.
-fn parse_address(text: &str) -> Result<(IpAddr, bool), String> {
-    let error = |message: &str| format!("ParseAddr({}): {message}", go_quote(text));
+fn parse_address(text: &str) -> Result<(IpAddr, bool), GoError> {
+    let error = |message: &str| GoError::from(format!("ParseAddr({}): {message}", go_quote(text)));
     match text.bytes().find(|b| matches!(b, b'.' | b':' | b'%')) {
         Some(b'.') => {
-            let [a, b, c, d] = parse_v4(text).map_err(|e| error(&e))?;
+            let [a, b, c, d] = parse_v4(text).map_err(|e| error(e.as_str()))?;
             Ok((IpAddr::V4(Ipv4Addr::new(a, b, c, d)), false))
         }
         Some(b':') => {
@@ -181,18 +182,18 @@ fn parse_address(text: &str) -> Result<(IpAddr, bool), String> {
                 Some((rest, _)) => (rest, true),
                 None => (text, false),
             };
-            parse_v6(rest).map(|ip| (IpAddr::V6(ip), zone)).map_err(|e| error(&e))
+            parse_v6(rest).map(|ip| (IpAddr::V6(ip), zone)).map_err(|e| error(e.as_str()))
         }
         Some(_) => Err(error("missing IPv6 address")),
         None => Err(error("unable to parse IP")),
     }
 }
 
-fn at(message: &str, rest: &str) -> String {
-    format!("{message} (at {})", go_quote(rest))
+fn at(message: &str, rest: &str) -> GoError {
+    format!("{message} (at {})", go_quote(rest)).into()
 }
 
-fn parse_v4(text: &str) -> Result<[u8; 4], String> {
+fn parse_v4(text: &str) -> Result<[u8; 4], GoError> {
     let mut fields = [0_u8; 4];
     let (mut value, mut digits, mut position) = (0_u32, 0, 0);
     let mut previous = None;
@@ -200,19 +201,19 @@ fn parse_v4(text: &str) -> Result<[u8; 4], String> {
         let rest = text.get(i..).unwrap_or_default();
         if let Some(digit) = c.to_digit(10) {
             if digits == 1 && value == 0 {
-                return Err("IPv4 field has octet with leading zero".to_owned());
+                return Err("IPv4 field has octet with leading zero".into());
             }
             value = value * 10 + digit;
             digits += 1;
             if value > 255 {
-                return Err("IPv4 field has value >255".to_owned());
+                return Err("IPv4 field has value >255".into());
             }
         } else if c == '.' {
             if i == 0 || i + 1 == text.len() || previous == Some('.') {
                 return Err(at("IPv4 field must have at least one digit", rest));
             }
             if position == 3 {
-                return Err("IPv4 address too long".to_owned());
+                return Err("IPv4 address too long".into());
             }
             if let Some(field) = fields.get_mut(position) {
                 *field = value as u8;
@@ -225,14 +226,14 @@ fn parse_v4(text: &str) -> Result<[u8; 4], String> {
         previous = Some(c);
     }
     if position < 3 {
-        return Err("IPv4 address too short".to_owned());
+        return Err("IPv4 address too short".into());
     }
     let [.., last] = &mut fields;
     *last = value as u8;
     Ok(fields)
 }
 
-fn parse_v6(text: &str) -> Result<Ipv6Addr, String> {
+fn parse_v6(text: &str) -> Result<Ipv6Addr, GoError> {
     let mut bytes = Vec::with_capacity(16);
     let mut ellipsis = None;
     let mut rest = text;
@@ -294,8 +295,8 @@ fn parse_v6(text: &str) -> Result<Ipv6Addr, String> {
         return Err(at("trailing garbage after address", rest));
     }
     match ellipsis {
-        None if bytes.len() < 16 => return Err("address string too short".to_owned()),
-        Some(_) if bytes.len() >= 16 => return Err("the :: must expand to at least one field of zeros".to_owned()),
+        None if bytes.len() < 16 => return Err("address string too short".into()),
+        Some(_) if bytes.len() >= 16 => return Err("the :: must expand to at least one field of zeros".into()),
         Some(position) => {
             let zeros = 16 - bytes.len();
             bytes.splice(position..position, std::iter::repeat_n(0, zeros));
@@ -340,12 +341,13 @@ mod tests {
                 Ip::parse(text),
                 Err(format!(
                     "IP Address {quoted} parse error during conversion from string: ParseAddr({quoted}): {error}"
-                ))
+                )
+                .into())
             );
         }
         assert_eq!(
             Ip::parse("::ffff:1.2.3.4"),
-            Err("IPv4-mapped IPv6 address \"::ffff:1.2.3.4\" is not allowed".to_owned())
+            Err("IPv4-mapped IPv6 address \"::ffff:1.2.3.4\" is not allowed".into())
         );
     }
 
@@ -357,7 +359,7 @@ mod tests {
         assert!(net.contains_cidr(Cidr::parse("192.168.3.0/24").expect("reads")));
         assert!(!net.contains_cidr(Cidr::parse("192.0.0.0/8").expect("reads")));
         assert!(!net.contains_ip(Ip::parse("::").expect("reads")));
-        assert!(Cidr::parse("::/129").is_err_and(|e| e.ends_with("prefix length out of range")));
-        assert!(Cidr::parse("1.2.3.4/08").is_err_and(|e| e.ends_with("bad bits after slash: \"08\"")));
+        assert!(Cidr::parse("::/129").is_err_and(|e| e.as_str().ends_with("prefix length out of range")));
+        assert!(Cidr::parse("1.2.3.4/08").is_err_and(|e| e.as_str().ends_with("bad bits after slash: \"08\"")));
     }
 }

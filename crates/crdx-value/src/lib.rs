@@ -6,6 +6,7 @@
 pub mod base64;
 pub mod duration;
 pub mod field;
+mod go_error;
 pub mod go_sort;
 pub mod group_version;
 pub mod ip;
@@ -31,6 +32,7 @@ pub mod time_zone;
 pub mod unicode;
 pub mod url;
 
+pub use go_error::GoError;
 pub use map::Map;
 pub use stack::{NoThread, on_large_stack};
 use std::hash::{Hash, Hasher};

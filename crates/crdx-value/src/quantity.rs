@@ -5,6 +5,7 @@
 
 mod decimal;
 
+use crate::GoError;
 use decimal::Decimal;
 use std::{borrow::Cow, cmp::Ordering, fmt};
 
@@ -65,9 +66,9 @@ impl Quantity {
     ///
     /// # Errors
     /// Returns Go's error message.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         if text.is_empty() {
-            return Err(FORMAT.to_owned());
+            return Err(FORMAT.into());
         }
         let parts = Parts::split(text).ok_or(FORMAT)?;
         let unit = Unit::from_suffix(parts.suffix).ok_or("unable to parse quantity's suffix")?;
@@ -102,7 +103,7 @@ impl Quantity {
         // Only here, a number without digits is an error; above, it is 0.
         let number = text.strip_suffix(parts.suffix).unwrap_or(text);
         if !number.bytes().any(|b| b.is_ascii_digit()) {
-            return Err(NUMBER.to_owned());
+            return Err(NUMBER.into());
         }
         let mut amount = Decimal::parse(parts.negative, parts.number, parts.fraction);
         if binary {
@@ -198,7 +199,7 @@ impl Quantity {
     ///
     /// # Errors
     /// Returns an error if the sum has so many digits that the server would run out of memory.
-    pub fn add(&self, other: &Self) -> Result<Self, String> {
+    pub fn add(&self, other: &Self) -> Result<Self, GoError> {
         let format = if self.sign() == 0 { other } else { self };
         let (binary, exponent_form) = (format.binary, format.exponent_form);
         if let (Amount::Small(a, s), Amount::Small(b, t)) = (&self.amount, &other.amount)
@@ -211,7 +212,7 @@ impl Quantity {
     }
 
     /// `self - other`
-    pub fn sub(&self, other: &Self) -> Result<Self, String> {
+    pub fn sub(&self, other: &Self) -> Result<Self, GoError> {
         if let (Amount::Small(..), Amount::Small(i64::MIN, _)) = (&self.amount, &other.amount) {
             // Go negates the minimum to itself (`int64Amount.Sub`), unless the sum does not fit in 64 bits.
             let sum = self.add(other)?;
@@ -553,7 +554,7 @@ mod tests {
             assert!(Quantity::parse(text).is_ok(), "{text}");
         }
         for text in ["e-10", "-e-12", "+e-12", ".e-12", "-.e-12", "-e2147483648"] {
-            assert_eq!(Quantity::parse(text).err().as_deref(), Some(NUMBER), "{text}");
+            assert_eq!(Quantity::parse(text).err(), Some(NUMBER.into()), "{text}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Time zones, from the database that Go embeds.
 
+use crate::GoError;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 ///
 /// # Errors
 /// Returns Go's message for a name that is no time zone.
-pub fn check(name: &str) -> Result<(), String> {
+pub fn check(name: &str) -> Result<(), GoError> {
     offset(name, 0).map(drop)
 }
 
@@ -18,15 +19,15 @@ pub fn check(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Returns Go's message for a name that is no time zone.
-pub fn offset(name: &str, unix: i64) -> Result<i64, String> {
+pub fn offset(name: &str, unix: i64) -> Result<i64, GoError> {
     // The server's local time zone is UTC.
     if matches!(name, "" | "UTC" | "Local") {
         return Ok(0);
     }
     if name.contains("..") || name.starts_with(['/', '\\']) {
-        return Err("time: invalid location name".to_owned());
+        return Err("time: invalid location name".into());
     }
-    let unknown = || format!("unknown time zone {name}");
+    let unknown = || GoError::from(format!("unknown time zone {name}"));
     let zone: TimeZone = ZONES.get(name).map_err(|_| unknown())?;
     // Go looks up time zones as file names, so the names are case-sensitive.
     if zone.iana_name() != Some(name) {

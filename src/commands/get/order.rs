@@ -5,11 +5,12 @@ use crate::commands::source::temp_file_problem;
 use crate::input::temp_store::TempStore;
 use crate::output::sort::Sorter;
 use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
+use crdx_value::GoError;
 use crdx_value::Value;
 
 /// Collects and sorts objects.
 pub struct Ordered {
-    sorter: Result<Sorter, String>,
+    sorter: Result<Sorter, GoError>,
     temp_store: TempStore,
     stored: Vec<StoredAt>,
     /// With fewer objects, nothing is sorted, and errors of the field are not reported.

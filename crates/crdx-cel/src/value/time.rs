@@ -1,6 +1,7 @@
 //! Timestamps: parsing, formatting, ranges, and calendar fields in a time zone.
 
 use super::Error;
+use crdx_value::GoError;
 use crdx_value::duration::Duration;
 use crdx_value::time as rfc3339;
 use std::fmt::Write as _;
@@ -166,13 +167,13 @@ pub(crate) fn overflow() -> Error {
 }
 
 /// Parses a string of format `date`.
-pub fn parse_date(text: &str) -> Result<Timestamp, String> {
+pub fn parse_date(text: &str) -> Result<Timestamp, GoError> {
     let t = rfc3339::parse_date(text)?;
     Ok(Timestamp { seconds: t.seconds, nanos: 0, offset: 0 })
 }
 
 /// Parses a string of format `date-time` (`strfmt.ParseDateTime`): RFC 3339, with or without a UTC offset.
-pub(crate) fn parse_date_time(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn parse_date_time(text: &str) -> Result<Timestamp, GoError> {
     if text.is_empty() {
         return Ok(Timestamp { seconds: 0, nanos: 0, offset: 0 });
     }

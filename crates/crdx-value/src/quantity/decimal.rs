@@ -1,5 +1,6 @@
 //! Decimals of any length (`gopkg.in/inf.v0`), limited to the operations that quantities need.
 
+use crate::GoError;
 use std::cmp::Ordering;
 
 /// `± digits * 10^exponent`; the digits have no leading zeros, and zero has no digits.
@@ -114,7 +115,7 @@ impl Decimal {
         })
     }
 
-    pub(super) fn add(&self, other: &Self) -> Result<Self, String> {
+    pub(super) fn add(&self, other: &Self) -> Result<Self, GoError> {
         if self.digits.is_empty() {
             return Ok(other.clone());
         }
@@ -125,7 +126,7 @@ impl Decimal {
         let aligned = |d: &Self| {
             let zeros = d.exponent - exponent;
             if zeros > MAX_DIGITS {
-                return Err("quantity has too many digits".to_owned());
+                return Err(GoError::from("quantity has too many digits"));
             }
             let mut digits = d.digits.clone();
             digits.resize(digits.len() + zeros as usize, 0);

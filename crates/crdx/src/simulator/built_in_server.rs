@@ -217,7 +217,7 @@ fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
     match result {
         Ok(RequestOutcome { is_sent: false, before, .. }) => Updated::Unchanged(before.unwrap_or_default()),
         Ok(outcome) => Updated::Answered(Box::new(outcome)),
-        Err(UnsentError::LastApplied(reason) | UnsentError::Patch(reason)) => Updated::NoPatch(reason),
+        Err(UnsentError::LastApplied(error) | UnsentError::Patch(error)) => Updated::NoPatch(error.into()),
         Err(error @ UnsentError::NoReplicas) => Updated::Unsent(error),
     }
 }

@@ -20,6 +20,7 @@ use crdx_server::server::Namespaces;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
 use crdx_types::resources;
+use crdx_value::GoError;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
@@ -332,7 +333,7 @@ impl Run<'_> {
         (step, operation, path): (Step, Operation, &str),
         object: Value,
         old: Option<Arc<Value>>,
-    ) -> Result<Arc<Value>, String> {
+    ) -> Result<Arc<Value>, GoError> {
         self.record(step, object.clone(), request::plain(operation, path, object), old)
     }
 
@@ -347,14 +348,14 @@ impl Run<'_> {
         sent: Value,
         request: Request,
         old: Option<Arc<Value>>,
-    ) -> Result<Arc<Value>, String> {
+    ) -> Result<Arc<Value>, GoError> {
         let (answer, errors, warnings) = match self.bench.send(request) {
             Ok(accepted) => (Ok(accepted.object), Vec::new(), accepted.warnings),
             Err(rejected) => {
                 if rejected.is_unfinished {
                     self.unfinished.get_or_insert(step);
                 }
-                (Err(rejected.message), rejected.errors, rejected.warnings)
+                (Err(rejected.message.into()), rejected.errors, rejected.warnings)
             }
         };
         self.writes.push(Write { step, sent, old, answer: answer.clone(), errors, warnings });
@@ -365,15 +366,17 @@ impl Run<'_> {
     /// expected.
     fn verdict<T>(
         step: Step,
-        answer: Result<T, String>,
+        answer: Result<T, GoError>,
         expected_error: Option<&String>,
     ) -> Result<Option<T>, Failure> {
         match (answer, expected_error) {
             (Ok(accepted), None) => Ok(Some(accepted)),
             (Ok(_), Some(expected)) => Err(Failure::Accepted(step, Some(expected.clone()))),
-            (Err(message), None) => Err(Failure::Rejected(step, message)),
-            (Err(message), Some(expected)) if message.contains(expected.as_str()) => Ok(None),
-            (Err(message), Some(expected)) => Err(Failure::OtherError { step, expected: expected.clone(), message }),
+            (Err(error), None) => Err(Failure::Rejected(step, error.into())),
+            (Err(error), Some(expected)) if error.as_str().contains(expected.as_str()) => Ok(None),
+            (Err(error), Some(expected)) => {
+                Err(Failure::OtherError { step, expected: expected.clone(), message: error.into() })
+            }
         }
     }
 
@@ -483,13 +486,13 @@ impl Run<'_> {
         let collection = self.collection("initial", &initial, NAMESPACE)?;
         let post = format!("{collection}?fieldManager={CREATOR}");
         let answer = self.send((Step::Initial, Operation::Create, &post), initial, None);
-        let mut object = answer.map_err(|message| Failure::Rejected(Step::Initial, message))?;
+        let mut object = answer.map_err(|error| Failure::Rejected(Step::Initial, error.into()))?;
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
             let put = self.status_path(Step::InitialStatus, &path)?;
             let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
-            object = answer.map_err(|message| Failure::Rejected(Step::InitialStatus, message))?;
+            object = answer.map_err(|error| Failure::Rejected(Step::InitialStatus, error.into()))?;
         }
         if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {
             let spec = definition.get("spec").cloned().unwrap_or_default();
@@ -499,7 +502,7 @@ impl Run<'_> {
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
             let answer = self.send((Step::Restored, Operation::Replace, &path), restored, Some(object));
-            answer.map_err(|message| Failure::Rejected(Step::Restored, message))?;
+            answer.map_err(|error| Failure::Rejected(Step::Restored, error.into()))?;
             self.bench.redefine(&spec, None)?;
             object = self.bench.get(&path).map_err(|e| Failure::Patches(e.message))?.object;
         }

@@ -107,7 +107,7 @@ fn version_error(version: &str, options: ReferenceOptions) -> Option<String> {
         return None;
     }
     match group_version::parse(version) {
-        Err(message) => Some(message),
+        Err(message) => Some(message.into()),
         Ok(("", _)) if !options.allows_empty_group => Some("apiVersion must specify API group".to_owned()),
         Ok(_) => None,
     }

@@ -2,6 +2,7 @@
 
 use crdx_cel::library::check_time_zone;
 use crdx_cel::value::Duration;
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 
 /// The range and the names of a field.
@@ -37,13 +38,13 @@ const DESCRIPTORS: &[&str] = &["@yearly", "@annually", "@monthly", "@weekly", "@
 ///
 /// # Errors
 /// Returns the parser's message.
-pub fn check(schedule: &str) -> Result<(), String> {
+pub fn check(schedule: &str) -> Result<(), GoError> {
     let mut rest = schedule;
     if schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=") {
         let (_, zoned) = schedule.split_once('=').unwrap_or_default();
         let Some((zone, fields)) = zoned.split_once(' ') else {
             // The parser panics; the server reports this text.
-            return Err(format!("invalid schedule format: {schedule}"));
+            return Err(format!("invalid schedule format: {schedule}").into());
         };
         check_time_zone(zone).map_err(|error| format!("provided bad location {zone}: {error}"))?;
         rest = fields.trim();
@@ -53,21 +54,23 @@ pub fn check(schedule: &str) -> Result<(), String> {
     }
     let fields: Vec<&str> = rest.split_whitespace().collect();
     if fields.len() != FIELDS.len() {
-        return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
+        return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")).into());
     }
     fields.iter().zip(&FIELDS).try_for_each(|(field, bounds)| {
         field.split(',').filter(|range| !range.is_empty()).try_for_each(|range| check_range(range, bounds))
     })
 }
 
-fn descriptor(text: &str) -> Result<(), String> {
+fn descriptor(text: &str) -> Result<(), GoError> {
     if DESCRIPTORS.contains(&text) {
         return Ok(());
     }
-    let Some(duration) = text.strip_prefix("@every ") else { return Err(format!("unrecognized descriptor: {text}")) };
+    let Some(duration) = text.strip_prefix("@every ") else {
+        return Err(format!("unrecognized descriptor: {text}").into());
+    };
     match Duration::parse(duration) {
         Some(_) => Ok(()),
-        None => Err(format!("failed to parse duration {text}: {}", duration_error(duration))),
+        None => Err(format!("failed to parse duration {text}: {}", duration_error(duration)).into()),
     }
 }
 
@@ -92,7 +95,7 @@ fn duration_error(text: &str) -> String {
 }
 
 /// `getRange`: `number`, `number-number`, `*` and `?`, each with an optional `/step`
-fn check_range(text: &str, bounds: &Bounds) -> Result<(), String> {
+fn check_range(text: &str, bounds: &Bounds) -> Result<(), GoError> {
     let mut parts = text.split('/');
     let range = parts.next().unwrap_or_default();
     let (step, more) = (parts.next(), parts.next());
@@ -106,11 +109,11 @@ fn check_range(text: &str, bounds: &Bounds) -> Result<(), String> {
         [start, end] => (number_or_name(start, bounds)?, number_or_name(end, bounds)?),
         [start, ..] => {
             number_or_name(start, bounds)?;
-            return Err(format!("too many hyphens: {text}"));
+            return Err(format!("too many hyphens: {text}").into());
         }
     };
     if more.is_some() {
-        return Err(format!("too many slashes: {text}"));
+        return Err(format!("too many slashes: {text}").into());
     }
     let step = match step {
         Some(step) => {
@@ -124,19 +127,19 @@ fn check_range(text: &str, bounds: &Bounds) -> Result<(), String> {
     };
     let (min, max) = (bounds.min, bounds.max);
     if start < min {
-        Err(format!("beginning of range ({start}) below minimum ({min}): {text}"))
+        Err(format!("beginning of range ({start}) below minimum ({min}): {text}").into())
     } else if end > max {
-        Err(format!("end of range ({end}) above maximum ({max}): {text}"))
+        Err(format!("end of range ({end}) above maximum ({max}): {text}").into())
     } else if start > end {
-        Err(format!("beginning of range ({start}) beyond end of range ({end}): {text}"))
+        Err(format!("beginning of range ({start}) beyond end of range ({end}): {text}").into())
     } else if step == 0 {
-        Err(format!("step of range should be a positive number: {text}"))
+        Err(format!("step of range should be a positive number: {text}").into())
     } else {
         Ok(())
     }
 }
 
-fn number_or_name(text: &str, bounds: &Bounds) -> Result<u64, String> {
+fn number_or_name(text: &str, bounds: &Bounds) -> Result<u64, GoError> {
     let lowercase = text.to_lowercase();
     match (bounds.first..).zip(bounds.names).find(|(_, name)| **name == lowercase) {
         Some((number, _)) => Ok(number),
@@ -144,14 +147,14 @@ fn number_or_name(text: &str, bounds: &Bounds) -> Result<u64, String> {
     }
 }
 
-fn number(text: &str) -> Result<u64, String> {
+fn number(text: &str) -> Result<u64, GoError> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     if let Ok(number) = text.parse::<i64>() {
-        u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
+        u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}").into())
     } else {
         let reason = if is_number { "value out of range" } else { "invalid syntax" };
-        Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {reason}", go_quote(text)))
+        Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {reason}", go_quote(text)).into())
     }
 }
 
@@ -174,7 +177,7 @@ mod tests {
             ("@often", "unrecognized descriptor: @often"),
             ("TZ=Nowhere 0 0 * * *", "provided bad location Nowhere: unknown time zone Nowhere"),
         ] {
-            assert_eq!(check(schedule), Err(error.to_owned()));
+            assert_eq!(check(schedule), Err(error.into()));
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::validation::certificates::signer_names::signer_name;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{pem, x509};
+use crdx_value::GoError;
 use crdx_value::field::{BadValue, FieldError, ROOT};
 use crdx_value::release::V1_34;
 use crdx_value::{Value, quote};
@@ -84,25 +85,25 @@ pub(crate) fn status(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Fie
 }
 
 /// The reason why a text is not a list of certificates in PEM
-fn certificate(text: &[u8]) -> Result<(), String> {
+fn certificate(text: &[u8]) -> Result<(), GoError> {
     let (mut rest, mut found) = (text, text.is_empty());
     while let Some((block, after)) = pem::decode(rest) {
         if block.label != b"CERTIFICATE" {
             let label = quote::go_quote(&String::from_utf8_lossy(block.label));
-            return Err(format!("only CERTIFICATE PEM blocks are allowed, found {label}"));
+            return Err(format!("only CERTIFICATE PEM blocks are allowed, found {label}").into());
         }
         if block.has_headers {
-            return Err("no PEM block headers are permitted".to_owned());
+            return Err("no PEM block headers are permitted".into());
         }
         if block.contents.is_empty() {
-            return Err("found CERTIFICATE PEM block containing 0 certificates".to_owned());
+            return Err("found CERTIFICATE PEM block containing 0 certificates".into());
         }
         if x509::read_certificate(&block.contents).is_none() {
-            return Err("x509: malformed certificate".to_owned());
+            return Err("x509: malformed certificate".into());
         }
         (rest, found) = (after, true);
     }
-    if found { Ok(()) } else { Err("must contain at least one CERTIFICATE PEM block".to_owned()) }
+    if found { Ok(()) } else { Err("must contain at least one CERTIFICATE PEM block".into()) }
 }
 
 /// Bytes as the server shows them.

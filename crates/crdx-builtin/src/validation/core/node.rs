@@ -4,6 +4,7 @@ use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, network};
 use crdx_text::json;
+use crdx_value::GoError;
 use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
 use crdx_value::release::{V1_33, V1_34, V1_35, V1_37};
 use crdx_value::{Value, json as write};
@@ -110,11 +111,13 @@ fn annotations(errors: &mut Errors, annotations: &FieldValue<'_, '_>) {
 }
 
 /// A list in JSON, with the messages of Go's decoder.
-fn list_of(text: &str, type_: &str) -> Result<Value, String> {
+fn list_of(text: &str, type_: &str) -> Result<Value, GoError> {
     match json::read(text.as_bytes()) {
         Ok(list @ (Value::Array(_) | Value::Null)) => Ok(list),
-        Ok(other) => Err(format!("json: cannot unmarshal {} into Go value of type []{type_}", write::go_kind(&other))),
-        Err(error) => Err(error.message),
+        Ok(other) => {
+            Err(format!("json: cannot unmarshal {} into Go value of type []{type_}", write::go_kind(&other)).into())
+        }
+        Err(error) => Err(error.message.into()),
     }
 }
 

@@ -257,7 +257,7 @@ impl<'r> Reader<'r> {
             (SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
             (Time, Value::String(text)) => {
                 if let Err(error) = time::parse(text) {
-                    self.save(Error::Plain(error), true);
+                    self.save(Error::Plain(error.into()), true);
                 }
             }
             (Time, _) => self.wrong_type(go_kind(value).to_owned(), "string".to_owned(), true),

@@ -31,6 +31,7 @@ use crate::server::strategy::typed_resource::{TypedResource, decode};
 use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::release::V1_34;
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
@@ -225,11 +226,11 @@ impl Versions for OneVersion<'_> {
         (api_version == self.0.api_version()).then(|| self.0.merge_type().resolve())
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         if api_version == self.0.api_version() {
             Ok(object.clone())
         } else {
-            Err(format!("no kind is served at {api_version}"))
+            Err(format!("no kind is served at {api_version}").into())
         }
     }
 

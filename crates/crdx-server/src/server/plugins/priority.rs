@@ -88,7 +88,7 @@ impl Plugin for Priority {
             return Ok(Mutation::Unchanged);
         }
         priority::admit(object, class.found().as_deref())
-            .map_err(|reason| attributes.forbidden_object(object, &reason))?;
+            .map_err(|reason| attributes.forbidden_object(object, reason.as_str()))?;
         Ok(Mutation::Unchanged)
     }
 

@@ -17,6 +17,7 @@ use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, defaults, encode, equal, merge_type, openapi, protobuf, resources, restore, strategic};
+use crdx_value::GoError;
 use crdx_value::group_version::{api_version, rank};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
@@ -255,7 +256,7 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns Go's message for a value of a wrong type.
-    pub fn check(&self, object: &Value) -> Result<Vec<String>, String> {
+    pub fn check(&self, object: &Value) -> Result<Vec<String>, GoError> {
         restore::check(self.types, self.id, object)
     }
 
@@ -263,7 +264,7 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns the server's message for a value of a wrong type.
-    pub fn convert(&self, object: &Value) -> Result<Value, String> {
+    pub fn convert(&self, object: &Value) -> Result<Value, GoError> {
         let (api_version, kind) = (self.api_version(), &self.endpoint.kind);
         let shown = if api_version.contains('/') { api_version } else { format!("/{api_version}") };
         self.check(object)

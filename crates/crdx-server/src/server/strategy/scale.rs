@@ -31,6 +31,7 @@ use crate::server::scope::{GroupVersionKind, RequestScope};
 use crate::server::strategy::serving::{Serving, Version};
 use crdx_text::strict::StrictError;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Map, Value};
 use managed_fields::ScaleFields;
@@ -93,7 +94,7 @@ impl<P: Scalable> ScaleOf<P> {
         self.scale_of(object).map_err(Refusal::unclassified)
     }
 
-    fn scale_of(&self, object: &Value) -> Result<Scale, String> {
+    fn scale_of(&self, object: &Value) -> Result<Scale, GoError> {
         let scale = Scale::from_object(object, &self.paths)?;
         Ok(match self.parent.selector(object) {
             Some(selector) => scale.with_selector(selector),
@@ -181,7 +182,7 @@ impl<P: Scalable> Versions for ScaleOf<P> {
         }
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         match &self.kind {
             Some(kind) if api_version == API_VERSION => kind.convert(object),
             _ => self.parent.convert(object, api_version),

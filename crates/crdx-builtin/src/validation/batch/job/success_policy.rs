@@ -1,6 +1,7 @@
 //! Success policies (`validateSuccessPolicy`), and lists of indexes.
 
 use crate::validation::field_value::{Errors, FieldValue};
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use crdx_value::release::V1_31;
 
@@ -59,7 +60,7 @@ fn validate_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, completions: i6
 }
 
 /// The number of indexes in a list such as `1,3-5` (`validateIndexesFormat`).
-fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
+fn count_indexes(text: &str, completions: i64) -> Result<i64, GoError> {
     if text.is_empty() {
         return Ok(0);
     }
@@ -67,7 +68,7 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
     for interval in text.split(',') {
         let (first, end) = parse_interval(interval, completions)?;
         if let Some(last) = last.filter(|last| *last >= first) {
-            return Err(format!("non-increasing order, previous: {last}, current: {first}"));
+            return Err(format!("non-increasing order, previous: {last}, current: {first}").into());
         }
         total += end - first + 1;
         last = Some(end);
@@ -76,24 +77,24 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
 }
 
 /// `parseIndexInterval`
-fn parse_interval(interval: &str, completions: i64) -> Result<(i64, i64), String> {
+fn parse_interval(interval: &str, completions: i64) -> Result<(i64, i64), GoError> {
     let parse = |text: &str| {
         let index: i64 =
             text.parse().map_err(|_| format!("cannot convert string to integer for index: {}", go_quote(text)))?;
-        if index >= completions { Err(format!("too large index: {}", go_quote(text))) } else { Ok(index) }
+        if index >= completions { Err(format!("too large index: {}", go_quote(text)).into()) } else { Ok(index) }
     };
     match interval.split('-').collect::<Vec<_>>().as_slice() {
         [only] => parse(only).map(|index| (index, index)),
         [first, last] => {
             let (first, last) = (parse(first)?, parse(last)?);
             if first >= last {
-                return Err(format!("non-increasing order, previous: {first}, current: {last}"));
+                return Err(format!("non-increasing order, previous: {first}, current: {last}").into());
             }
             Ok((first, last))
         }
         _ => Err(format!(
             "the fragment {} violates the requirement that an index interval can have at most two parts separated by '-'",
             go_quote(interval)
-        )),
+        ).into()),
     }
 }

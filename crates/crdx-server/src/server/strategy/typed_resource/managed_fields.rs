@@ -6,6 +6,7 @@ use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
 use crate::server::strategy::subresource::Subresource;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::Value;
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ impl Versions for TypedResource {
     }
 
     /// Converts the result of an apply to its Go type, or to another version.
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         let Some(kind) = self.serving.typed_at(api_version) else {
             // Owners of a version without type are dropped (`IsMissingVersionError` in `internal/versionconverter.go`), also those of
             // the other group of Events.
