@@ -57,6 +57,11 @@ impl<T: AsRef<str>> GroupVersionKind<T> {
         api_version(self.group.as_ref(), self.version.as_ref())
     }
 
+    /// The same with borrowed texts.
+    pub fn borrowed(&self) -> GroupVersionKind<&str> {
+        GroupVersionKind { group: self.group.as_ref(), version: self.version.as_ref(), kind: self.kind.as_ref() }
+    }
+
     /// The kind in any version.
     pub fn group_kind(&self) -> GroupKind<&str> {
         GroupKind { group: self.group.as_ref(), kind: self.kind.as_ref() }
@@ -143,6 +148,17 @@ fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_written_as_in_apimachinery() {
+        let kind = GroupVersionKind { group: "apps", version: "v1", kind: "Deployment" };
+        assert_eq!(kind.to_string(), "apps/v1, Kind=Deployment");
+        assert_eq!(kind.api_version(), "apps/v1");
+        assert_eq!(kind.map(str::to_owned).borrowed(), kind);
+        assert_eq!(kind.group_kind().to_string(), "Deployment.apps");
+        assert_eq!(GroupResource { group: "", resource: "pods" }.to_string(), "pods");
+        assert_eq!(GroupResource { group: "apps", resource: "deployments" }.to_string(), "deployments.apps");
+    }
 
     #[test]
     fn versions_are_ranked_as_kubernetes_does() {

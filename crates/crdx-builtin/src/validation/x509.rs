@@ -379,3 +379,40 @@ pub(crate) fn read_certificate(der: &[u8]) -> Option<Certificate<'_>> {
     }
     Some(Certificate { subject, is_authority, key, validity, dns_names, email_addresses })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(tag: u8, contents: &[u8]) -> Option<String> {
+        Attribute { id: COMMON_NAME, tag, contents }.text()
+    }
+
+    #[test]
+    fn texts_of_names_are_those_of_go() {
+        let text_of = |tag, contents: &[u8]| text(tag, contents).unwrap_or_default();
+        assert_eq!(text_of(UTF8_STRING, "ä".as_bytes()), "ä");
+        assert_eq!(text_of(PRINTABLE_STRING, b"*.example.com & others"), "*.example.com & others");
+        assert_eq!(text_of(IA5_STRING, b"a@b"), "a@b");
+        assert_eq!(text_of(NUMERIC_STRING, b"1 2"), "1 2");
+        assert_eq!(text_of(T61_STRING, &[b'a', 0xe4]), "aä");
+        assert_eq!(text_of(BMP_STRING, &[0, b'a', 0x20, 0xac, 0, 0]), "a€");
+    }
+
+    #[test]
+    fn texts_that_go_refuses_make_a_name_invalid() {
+        let invalid: [(u8, &[u8]); 8] = [
+            (UTF8_STRING, b"\xff"),
+            (PRINTABLE_STRING, b"a@b"),
+            (IA5_STRING, &[0x80]),
+            (NUMERIC_STRING, b"a"),
+            (BMP_STRING, &[0]),
+            (BMP_STRING, &[0xd8, 0]),
+            (BMP_STRING, &[0xfd, 0xd0]),
+            (INTEGER, &[1]),
+        ];
+        for (tag, contents) in invalid {
+            assert_eq!(text(tag, contents), None, "{tag:#x} {contents:?}");
+        }
+    }
+}
