@@ -70,7 +70,7 @@ pub(in crate::server) fn plugins(resources: &Arc<Resources>, inputs: Option<Inpu
         plugins.push(Box::new(plugin));
     }
     if resources.serves_built_in_kinds {
-        plugins.push(Box::new(CertificateSubjectRestriction));
+        plugins.push(Box::new(CertificateSubjectRestriction(resources.kinds.content)));
     }
     if let Some(plugin) = PodTopologyLabels::new(resources) {
         plugins.push(Box::new(plugin));

@@ -129,7 +129,10 @@ impl Admission {
     /// Adds the admission plugins to the options of a server; no policies are stored.
     pub fn configure(&self, server: ServerBuilder) -> ServerBuilder {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
-        let server = server.with_policies(authorizer, Arc::clone(&self.knowledge)).with_policy_validation();
+        let server = server
+            .with_kinds(&crdx_kinds::KINDS)
+            .with_policies(authorizer, Arc::clone(&self.knowledge))
+            .with_policy_validation();
         match &self.user {
             Some(user) => server.with_user(user.clone()),
             None => server,

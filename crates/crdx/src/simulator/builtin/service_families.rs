@@ -5,7 +5,7 @@ use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulator::cluster_objects::SERVICE_CIDRS;
 use crate::simulator::context::SimulationContext;
-use crdx_server::server::needs_other_families;
+use crdx_kinds::needs_other_families;
 use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 
