@@ -9,7 +9,7 @@ use crate::files::open::private_log;
 use crate::output::printable::complain;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, Server, ServerBuilder, UserInfo};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
 use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
     }
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
-    let server = Server::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
+    let server = crdx_kinds::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
     let mut server = server.created_at(now);
     if let Some((rule, names)) = namespaces(args).map_err(|error| one(error.to_string()))? {
         server = server.with_namespaces(rule, &names);

@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn a_list_waits_until_a_write_of_its_resource() {
-        let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+        let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
         let path = |resource: &str| format!("/api/v1/namespaces/default/{resource}");
         let create = |resource| {
             let body = r#"{"metadata":{"generateName":"a"}}"#;

@@ -143,7 +143,7 @@ struct Serve {
 
 impl Serve {
     fn new(release: Release) -> Self {
-        let builder = Server::builder(release, 0).with_built_in_kinds().with_content_validation();
+        let builder = crdx_kinds::builder(release, 0).with_built_in_kinds().with_content_validation();
         let builder = builder.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         let builder = builder.with_generated_fields().with_namespaces(Namespaces::OnDemand, &[]);
         Self { server: builder.build(), release }
@@ -259,7 +259,7 @@ struct Validate {
 
 impl Validate {
     fn new(release: Release, way: Way) -> Self {
-        let server = Arc::new(Server::builder(release, 0).build());
+        let server = Arc::new(crdx_kinds::builder(release, 0).build());
         Self { release, way, built_in: Arc::default(), server }
     }
 

@@ -34,17 +34,25 @@ fn validated_kinds() -> BTreeSet<(&'static str, &'static str)> {
     kinds.filter(|(group, kind)| crdx_builtin::validation::covers(group, kind)).collect()
 }
 
-#[test]
-fn a_validated_kind_has_its_file_in_the_folder_of_its_group() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/crdx-builtin/src/validation");
+/// The files that kinds should have below a folder of the repository, but do not have.
+fn missing(root: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let kinds = validated_kinds();
     assert!(kinds.len() > 50, "only {} kinds were found", kinds.len());
-    let missing: Vec<String> = kinds
-        .iter()
-        .map(|(group, kind)| format!("{}/{}.rs", folder(group), file_name(kind)))
-        .filter(|path| !root.join(path).is_file())
-        .collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let files = kinds.iter().map(|(group, kind)| format!("{}/{}.rs", folder(group), file_name(kind)));
+    files.filter(|path| !root.join(path).is_file()).collect()
+}
+
+#[test]
+fn a_kind_is_validated_in_the_folder_of_its_group() {
+    assert_eq!(missing("crates/crdx-builtin/src/validation"), [""; 0]);
+}
+
+#[test]
+fn a_kind_has_its_strategy_in_the_folder_of_its_group() {
+    assert_eq!(missing("crates/crdx-kinds/src"), [""; 0]);
+    let given: BTreeSet<_> = crdx_kinds::KINDS.strategies.iter().map(|(group, kind, _)| (*group, *kind)).collect();
+    assert_eq!(validated_kinds().difference(&given).count(), 0, "every kind is in the list of strategies");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn server(hook: &Hook) -> Running {
 /// Returns the options of a server that stores configurations that a full API server rejects.
 fn unvalidated() -> ServerBuilder {
     let allow = Arc::new(Rules::allow_all());
-    let options = Server::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
+    let options = crdx_kinds::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
     options.with_policies(allow)
 }
 

@@ -142,6 +142,21 @@ impl Value {
             members.insert((*last).to_owned(), value);
         }
     }
+    /// Copies the member at a path of member names from another value, or its absence. A parent that is missing or is not an
+    /// object leaves the value unchanged.
+    pub fn copy_at(&mut self, from: &Self, path: &[&str]) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let parent = parents.iter().try_fold(self, |value, key| value.get_mut(key));
+        let Some(members) = parent.and_then(Self::as_object_mut) else { return };
+        match from.at(path) {
+            Some(value) => {
+                members.insert((*last).to_owned(), value.clone());
+            }
+            None => {
+                members.remove(*last);
+            }
+        }
+    }
     /// Returns true if the value nests more levels than `limit`; a scalar has none.
     pub fn is_deeper_than(&self, limit: usize) -> bool {
         let Some(left) = limit.checked_sub(1) else { return matches!(self, Self::Array(_) | Self::Object(_)) };

@@ -205,7 +205,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     let authentication = authentication.map_err(EnvtestError::Credentials)?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
     let runtime = Runtime::new().map_err(EnvtestError::Serve)?;
-    let mut server = Server::builder(config.release, serve::seed())
+    let mut server = crdx_kinds::builder(config.release, serve::seed())
         .with_compression()
         .with_notifier(runtime.notifier())
         .created_at(now)

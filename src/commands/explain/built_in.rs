@@ -9,7 +9,7 @@ use crate::commands::failure::Failure;
 use crate::commands::terminal;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx_server::server::{ResponseBody, Server};
+use crdx_server::server::ResponseBody;
 use crdx_types::resources;
 use crdx_value::group_version;
 use crdx_value::release::Release;
@@ -52,7 +52,8 @@ pub fn explain(
 /// The document that a server with built-in kinds publishes.
 fn simulated(release: Release, path: &str) -> Result<Value, Failure> {
     let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::builder(release, 0).with_built_in_kinds().build().handle_owned(request::read(path, options));
+    let response =
+        crdx_kinds::builder(release, 0).with_built_in_kinds().build().handle_owned(request::read(path, options));
     match response.body {
         ResponseBody::Json(body) if response.code == 200 => Ok(Arc::unwrap_or_clone(body)),
         ResponseBody::Json(_) => Err(Failure::message("the simulated server does not publish this version")),

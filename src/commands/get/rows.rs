@@ -70,7 +70,7 @@ impl Rows {
 
     fn built_in(&mut self, source: &Source) -> &Server {
         let kubernetes = self.kubernetes;
-        let new = || Server::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
+        let new = || crdx_kinds::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
         self.built_in.get_or_insert_with(new)
     }
 

@@ -47,7 +47,7 @@ impl Set {
     }
 
     /// The set of these paths, given as field names.
-    pub(crate) fn of_fields(paths: &[&[&str]]) -> Self {
+    pub fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
             let path: Path = path.iter().map(|name| PathElement::Field((*name).to_owned())).collect();

@@ -1,8 +1,5 @@
 //! The options of a server.
 
-#[cfg(feature = "builtin")]
-mod built_in;
-
 use super::Server;
 use super::admission::Chain;
 use super::endpoints::Endpoints;
@@ -14,13 +11,14 @@ use super::random::Random;
 use super::registry::journal::{Journal, RestoredObject, StorageConfig};
 use super::registry::storage::Storage;
 use super::registry::store::WatchNotifier;
+use super::strategy::built_in_kind::kind_strategy::BuiltInKinds;
 use super::strategy::namespace::{self, SYSTEM_NAMESPACES};
 use super::strategy::namespace_rule::Namespaces;
 use super::strategy::resources::Resources;
-use super::strategy::typed_resource::services::Allocations;
 use super::strategy::{admission_kinds, typed_resource};
 use crate::cluster_state::ClusterState;
 use crate::policies::dependencies::Dependencies;
+use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -46,6 +44,7 @@ pub struct ServerBuilder {
     policies: Option<Inputs>,
     unknown_inputs: Option<Dependencies>,
     validates_policies: bool,
+    kinds: &'static BuiltInKinds,
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
@@ -72,6 +71,7 @@ impl ServerBuilder {
             policies: None,
             unknown_inputs: None,
             validates_policies: false,
+            kinds: BuiltInKinds::NONE,
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
@@ -79,6 +79,12 @@ impl ServerBuilder {
             plugins: AdmissionPlugins::default(),
             pause_before_removal: Duration::ZERO,
         }
+    }
+
+    /// Sets the strategies of built-in kinds; without them, all have the behaviour of most kinds, and their content is not
+    /// validated.
+    pub fn with_kinds(self, kinds: &'static BuiltInKinds) -> Self {
+        Self { kinds, ..self }
     }
 
     /// Sets the creation time of the objects that the server itself creates, such as namespaces. The default is time
@@ -163,6 +169,39 @@ impl ServerBuilder {
         Self { pause_before_removal: pause, ..self }
     }
 
+    /// Adds a core group with the namespaces `default` and `names`.
+    pub fn with_namespaces(self, rule: Namespaces, names: &[String]) -> Self {
+        Self { namespaces: Some((rule, names.to_vec())), ..self }
+    }
+
+    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
+    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on unknown objects of
+    /// the cluster ([`Self::with_cluster_state`]) makes no decision. Without [`Self::with_namespaces`] and
+    /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
+    /// namespace.
+    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>) -> Self {
+        Self { policies: Some(Inputs { authorizer, unknown: None }), ..self }
+    }
+
+    /// Sets the properties of requests that are not known: a policy of [`Self::with_policies`] that depends on them makes no
+    /// decision, nor one that depends on fields which plugins of a cluster set, or on kinds that the server does not serve.
+    pub fn with_unknown_inputs(self, unknown: Dependencies) -> Self {
+        Self { unknown_inputs: Some(unknown), ..self }
+    }
+
+    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
+    /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
+    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`], the namespaces are those that
+    /// an API server creates.
+    pub fn with_built_in_kinds(self) -> Self {
+        Self { built_in_kinds: true, ..self }
+    }
+
+    /// Validates the content of objects of built-in kinds (`crdx_builtin::validation`).
+    pub fn with_content_validation(self) -> Self {
+        Self { validates_content: true, ..self }
+    }
+
     /// Builds a server without custom resources.
     pub fn build(mut self) -> Server {
         if let Some(inputs) = &mut self.policies {
@@ -185,7 +224,8 @@ impl ServerBuilder {
         let mut resources = Resources::new(settings, storage);
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
-        resources.allocations = self.generates_fields.then(|| Allocations::new(is_partial));
+        resources.kinds = self.kinds;
+        resources.allocations = self.generates_fields.then(|| (self.kinds.allocator)(is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }

@@ -8,6 +8,7 @@ pub(in crate::server) mod body;
 pub(in crate::server) mod calls;
 pub(in crate::server) mod context;
 pub(in crate::server) mod delete_options;
+pub(in crate::server) mod given;
 pub(in crate::server) mod given_state;
 pub(in crate::server) mod negotiate;
 pub(in crate::server) mod object_checks;

@@ -147,7 +147,7 @@ fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&I
         AdmissionPlugin::PersistentVolumeClaimResize => PersistentVolumeClaimResize::new(resources).map(boxed),
         AdmissionPlugin::RuntimeClass => RuntimeClass::new(resources).map(boxed),
         AdmissionPlugin::CertificateSubjectRestriction => {
-            has_built_in_kinds.then(|| boxed(CertificateSubjectRestriction))
+            has_built_in_kinds.then(|| boxed(CertificateSubjectRestriction(resources.kinds.content)))
         }
         AdmissionPlugin::PodTopologyLabels => PodTopologyLabels::new(resources).map(boxed),
         AdmissionPlugin::PodResize => PodResize::new(resources).map(boxed),

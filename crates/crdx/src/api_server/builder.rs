@@ -145,7 +145,8 @@ impl ApiServerBuilder {
 
 #[cfg(any(feature = "builtin", feature = "policies"))]
 impl Kinds {
-    fn add(&self, mut server: ServerBuilder) -> ServerBuilder {
+    fn add(&self, server: ServerBuilder) -> ServerBuilder {
+        let mut server = server.with_kinds(&crdx_kinds::KINDS);
         if self.has_policies {
             server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         }

@@ -95,7 +95,7 @@ impl PolicyRequest<'_> {
 
     /// Creates a server that validates these kinds. Only server-side apply needs field ownership.
     fn server(self) -> Server {
-        let server = Server::builder(self.release, 0).created_at(self.request_options.now);
+        let server = crdx_kinds::builder(self.release, 0).created_at(self.request_options.now);
         let owners = self.request_kind.verb == Verb::ServerSide;
         let server = if owners { server } else { server.without_managed_fields() };
         let server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();

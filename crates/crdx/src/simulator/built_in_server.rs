@@ -193,7 +193,7 @@ impl BuiltInServer {
     /// The server, which is created when it is needed first.
     fn opened(&self, options: WriteOptions<'_>) -> &Server {
         self.server.get_or_init(|| {
-            let builder = Server::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
+            let builder = crdx_kinds::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields();
             let builder =
                 builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(AdmissionPlugins::all());

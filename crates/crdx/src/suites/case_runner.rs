@@ -137,6 +137,10 @@ impl CaseRunner {
             server = server.without_managed_fields();
         }
         // Without these features, the server serves neither policies nor built-in kinds.
+        #[cfg(any(feature = "builtin", feature = "policies"))]
+        {
+            server = server.with_kinds(&crdx_kinds::KINDS);
+        }
         #[cfg(feature = "builtin")]
         if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {
             server = server.with_namespaces(Namespaces::OnDemand, &[]).with_built_in_kinds();

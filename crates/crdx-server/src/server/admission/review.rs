@@ -158,7 +158,7 @@ impl Review<'_> {
             namespace,
             name,
             old_object: old,
-            given: &ctx.given,
+            given: &ctx.cluster,
             is_patched: ctx.trace.policies.as_ref().is_some_and(|findings| !findings.changes.is_empty()),
             options: self.options,
             dry_run: !ctx.request.hides_dry_run

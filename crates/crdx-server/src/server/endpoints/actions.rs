@@ -126,7 +126,7 @@ impl Action {
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
         let (group, version, kind) = self.kind;
-        let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
+        let kind = BuiltInKind::unstored(group, version, kind, ctx.release());
         let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
         let kind = kind.accepting(self.accepted);
         let Encoded { object, empties, .. } = decode::decoded_object(ctx, &kind, input, &options)?;
@@ -286,6 +286,3 @@ const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods"
 fn members<const N: usize>(members: [(&str, Cow<'_, str>); N]) -> Map {
     members.into_iter().map(|(key, text)| (key.to_owned(), Value::from(&*text))).collect()
 }
-
-#[cfg(test)]
-mod tests;

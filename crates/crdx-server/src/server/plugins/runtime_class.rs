@@ -129,19 +129,4 @@ mod tests {
             refused("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
         );
     }
-
-    #[test]
-    fn an_empty_overhead_needs_a_class_with_overhead() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_content_validation();
-        let server = server.with_generated_fields().build();
-        let create_class = |name: &str, more: &str| {
-            let class = format!(r#"{{"metadata":{{"name":"{name}"}},"handler":"h",{more}}}"#);
-            assert_eq!(post(&server, "/apis/node.k8s.io/v1/runtimeclasses", &class).0, 201);
-        };
-        create_class("with", r#""overhead":{"podFixed":{"cpu":"1"}}"#);
-        create_class("without", r#""scheduling":{"nodeSelector":{"a":"b"}}"#);
-        assert_eq!(create_pod(&server, r#""overhead":{}"#).0, 403);
-        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"without""#).0, 403);
-        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"with""#).0, 201);
-    }
 }

@@ -44,7 +44,8 @@ pub(in crate::server) fn serve(resources: &Resources) {
         let name = format!("{plural}.{group}");
         // Releases that do not serve a kind in this version have no type for it.
         let typed = [release, Release::NEWEST].into_iter();
-        let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
+        let mut typed =
+            typed.filter_map(|release| BuiltInKind::new(resources.kinds, group, version, kind, plural, release));
         let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone(), release)) else {
             continue;
         };

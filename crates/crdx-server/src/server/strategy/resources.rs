@@ -3,10 +3,10 @@
 mod removal;
 mod serving;
 
+use super::built_in_kind::kind_strategy::{Allocator, BuiltInKinds};
 use super::definitions::Definitions;
 use super::namespace_rule::{NAME, Namespaces};
 use super::serving::Serving;
-use super::typed_resource::services::Allocations;
 use super::work_queue::WorkQueue;
 use crate::crd::names_in_use::NamesInUse;
 use crate::server::http::settings::Settings;
@@ -36,7 +36,9 @@ pub(in crate::server) struct Resources {
     /// True if the content of objects of built-in kinds is validated.
     pub validates_content: bool,
     /// The addresses and ports of Services, if fields of new objects are generated.
-    pub allocations: Option<Allocations>,
+    pub allocations: Option<Box<dyn Allocator>>,
+    /// The strategies of built-in kinds.
+    pub kinds: &'static BuiltInKinds,
     served: RwLock<Served>,
     /// The names of the served CRDs.
     names: RwLock<NamesInUse>,
@@ -55,6 +57,7 @@ impl Resources {
             serves_built_in_kinds: false,
             validates_content: false,
             allocations: None,
+            kinds: BuiltInKinds::NONE,
             served: RwLock::default(),
             names: RwLock::default(),
         }

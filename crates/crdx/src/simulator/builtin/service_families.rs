@@ -4,8 +4,8 @@ use super::Sending;
 use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulator::context::SimulationContext;
+use crdx_kinds::needs_other_families;
 use crdx_server::cluster_state::SERVICE_CIDRS;
-use crdx_server::server::needs_other_families;
 use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
 

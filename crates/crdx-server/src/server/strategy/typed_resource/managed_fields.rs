@@ -1,6 +1,6 @@
 //! Field ownership of built-in kinds (`GetResetFields` of their strategies).
 
-use super::{TypedResource, certificate_request, conversion};
+use super::TypedResource;
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
@@ -30,7 +30,7 @@ impl Versions for TypedResource {
     }
 
     fn unconvertible(&self, object: &Value) -> Option<String> {
-        conversion::error(&self.kind, object)
+        self.kind.strategy.conversion_error(object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {
@@ -39,8 +39,8 @@ impl Versions for TypedResource {
             return None;
         }
         let kind = self.serving.typed_at(api_version)?;
-        if self.user.is_some() {
-            return Some(certificate_request::ignored(self.subresource));
+        if let Some(fields) = kind.strategy.reset_fields(self.subresource) {
+            return Some(fields);
         }
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => Some(&STATUS),
