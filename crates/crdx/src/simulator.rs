@@ -37,7 +37,7 @@ use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, Verdict};
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::object::{Kind, Object};
+use crate::simulation::object::Kind;
 use admission::Admission;
 use built_in_server::BuiltInServer;
 use context::SimulationContext;
@@ -46,12 +46,12 @@ use crdx_server::server::Server;
 use crdx_value::Value;
 use earlier_object::EarlierObject;
 use existing::PendingObject;
-use known_cluster::created::Created;
 use known_cluster::given::GivenObjects;
 use known_cluster::live::LiveObjects;
 use object_store::ObjectStore;
 pub use ordered_state::{Destination, OrderedState};
-pub use prepared::{Prepared, PreparedBuiltIn, PreparedObject};
+use prepared::Submitted;
+pub use prepared::{Prepared, PreparedObject};
 use simulated::{Before, Simulated};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
@@ -125,67 +125,35 @@ impl Simulator {
     pub fn simulate(&self, prepared: Prepared) -> ObjectReport {
         match prepared {
             Prepared::Report(item) => *item,
-            Prepared::CustomResource(prepared) => self.simulate_custom_resource(*prepared),
-            Prepared::BuiltIn(prepared) => self.simulate_built_in(*prepared).item,
+            Prepared::Object(prepared) => self.submit(*prepared).item,
         }
     }
 
-    fn simulate_custom_resource(&self, prepared: PreparedObject) -> ObjectReport {
-        let PreparedObject { mut object, identity, route, turn, pending, created } = prepared;
+    /// Simulates the request for an object. Also returns the object that is stored for later inputs.
+    fn submit(&self, prepared: PreparedObject) -> Simulated {
+        let PreparedObject { object, resource, created, turn, pending } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
-        let warnings = std::mem::take(&mut object.warnings);
-        let value = object.take_value();
-        let finder = object.finder();
-        let known = identity.clone();
+        let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
+        let own_identity = identity::identity(object.value(), Namespace::Own);
+        let location = identity::FieldLocator::start(&object.finder());
         // A panic in the simulation of one object must not affect the others.
-        let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
-        let before = Before { stored, pending };
-        let simulated = panic::catch_unwind(AssertUnwindSafe(|| {
-            submit::submit(self.context(), &route, value, identity, (before, &created), &finder)
+        let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
+            Submitted::CustomResource(route, identity) => {
+                submit::submit(self.context(), &route, object, identity, (before, &created))
+            }
+            Submitted::BuiltIn(kind) => {
+                builtin::submit(self.settings.builtin, self.context(), object, &kind, &created, before)
+            }
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
-            let mut item = object.item(known, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
+            let reason = "kubectl-crdx itself failed on this object";
+            let mut item = ObjectReport::new(location, Verdict::CannotTell, reason);
+            item.identity = own_identity;
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             item.into()
         });
-        simulated.item.warnings.extend(warnings);
-        end_turn(turn, earlier, &mut simulated);
-        simulated.item
-    }
-
-    /// Validates an object of a built-in kind. Also returns the object that is stored for later inputs.
-    fn simulate_built_in(&self, prepared: PreparedBuiltIn) -> Simulated {
-        let PreparedBuiltIn { object, kind, created, turn, pending } = prepared;
-        let earlier = turn.as_ref().and_then(Turn::wait);
-        let stored = earlier.as_ref().map_or(EarlierObject::None, |done| done.stored);
-        let before = Before { stored, pending };
-        let is_plain = kubectl_errors::has_plain_metadata(object.value());
-        let source = (!is_plain).then(|| object.document.source_only());
-        let prefix = generated_name::prefix(object.value());
-        let mut simulated = self.decode_object(object, &kind, &created, before);
-        // The server rejects every object whose metadata kubectl cannot decode.
-        let rejected = source.filter(|_| simulated.item.verdict == Verdict::Rejected);
-        let undecodable = |source| kubectl_errors::undecodable_source(source, &simulated.item);
-        if let Some(undecodable) = rejected.and_then(undecodable) {
-            simulated.item = undecodable;
-        } else if let Some(prefix) = prefix {
-            generated_name::complete(&mut simulated.item, &prefix, self.settings.builtin.verb);
-        }
         end_turn(turn, earlier, &mut simulated);
         simulated
-    }
-
-    fn decode_object(&self, object: Object, kind: &Kind, earlier: &Created, before: Before) -> Simulated {
-        let identity = identity::identity(object.value(), Namespace::Own);
-        let location = identity::FieldLocator::start(&object.finder());
-        let decode = || builtin::decode(self.settings.builtin, self.context(), object, kind, earlier, before);
-        panic::catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
-            let mut item =
-                ObjectReport::new(location, Verdict::CannotTell, "kubectl-crdx itself failed on this object");
-            item.identity = identity;
-            item.help = Some("this is a bug: please report it, with the object".to_owned());
-            item.into()
-        })
     }
 
     /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.

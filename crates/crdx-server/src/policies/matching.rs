@@ -139,13 +139,9 @@ fn rule_matches(rule: &Rule, request: &Request<'_>, resource: &Resource) -> bool
         Some("Cluster") => of_namespaces || !in_namespace,
         Some(_) => false,
     };
-    let listed = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);
     scope
-        && listed(&rule.operations, request.operation.as_str())
-        && listed(&rule.api_groups, &resource.group)
-        && listed(&rule.api_versions, &resource.version)
-        && rule.resources.iter().any(|entry| {
-            let (name, subresource) = entry.split_once('/').unwrap_or((entry, ""));
-            (name == "*" || name == resource.resource) && (subresource == "*" || subresource == request.subresource)
-        })
+        && rule.includes_operation(request.operation.as_str())
+        && rule.includes_group(&resource.group)
+        && rule.includes_version(&resource.version)
+        && rule.includes_resource(&resource.resource, request.subresource)
 }

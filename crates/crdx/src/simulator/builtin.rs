@@ -28,6 +28,7 @@ use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
+use crate::simulator::generated_name;
 use crate::simulator::known_cluster::KnownCluster;
 use crate::simulator::known_cluster::created::Created;
 use crate::simulator::kubectl_errors;
@@ -90,9 +91,32 @@ pub fn pending(
     if identity.name.is_empty() { None } else { existing.pending(&identity, &resources::plural(resource.kind)) }
 }
 
+/// Sends an object of a built-in kind. `created` are the objects of earlier inputs, and `before` is the state of the object itself.
+pub(super) fn submit(
+    rules: Rules,
+    context: SimulationContext<'_>,
+    object: Object,
+    kind: &Kind,
+    created: &Created,
+    before: Before,
+) -> Simulated {
+    let source = (!kubectl_errors::has_plain_metadata(object.value())).then(|| object.document.source_only());
+    let prefix = generated_name::prefix(object.value());
+    let mut simulated = decode(rules, context, object, kind, created, before);
+    // The server rejects every object whose metadata kubectl cannot decode.
+    let rejected = source.filter(|_| simulated.item.verdict == Verdict::Rejected);
+    let undecodable = |source| kubectl_errors::undecodable_source(source, &simulated.item);
+    if let Some(undecodable) = rejected.and_then(undecodable) {
+        simulated.item = undecodable;
+    } else if let Some(prefix) = prefix {
+        generated_name::complete(&mut simulated.item, &prefix, rules.verb);
+    }
+    simulated
+}
+
 /// Decodes an object as the server does, in the form in which kubectl sends it, and lets policies evaluate it.
 /// `earlier` is what it depends on of earlier inputs, and `before` the state of the object itself.
-pub fn decode(
+fn decode(
     rules: Rules,
     context: SimulationContext<'_>,
     object: Object,
@@ -157,7 +181,7 @@ pub fn decode(
     let endpoint_of_types = (types, api_version.as_str(), kind);
     let is_reproducible = kept::is_reproducible(context, kind);
     // Most objects are decoded without findings, which can be told without their JSON.
-    let (encoded, has_findings) = if creates && is_reproducible && !needs_annotation(context, &item.identity) {
+    let (encoded, has_findings) = if creates && is_reproducible && !context.depends_on_annotation(&item.identity.name) {
         let encoded = encoded_plain(endpoint_of_types, &sent);
         let has_findings = encoded.is_none();
         (encoded, has_findings)
@@ -476,17 +500,6 @@ fn type_of_short((types, api_version, kind): NamedType<'_>, object: &Value) -> O
     let is_short =
         is("apiVersion", api_version) && is("kind", kind) && !json::is_longer_than(object, kubectl_send::SHORT);
     types.of_kind(api_version, kind).filter(|_| is_short)
-}
-
-/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
-/// shows it, or if `kubectl apply` does not set it.
-fn needs_annotation(context: SimulationContext<'_>, identity: &Identity) -> bool {
-    let updates = context.updates;
-    updates.request_kind.verb != Verb::Apply
-        || identity.name.is_empty()
-        || context.show_last_applied
-        || context.admission.is_some()
-        || updates.compares.is_some()
 }
 
 /// Accepts an object whose validation reports no errors.

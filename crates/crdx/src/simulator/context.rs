@@ -9,8 +9,8 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use crate::cluster::Cluster;
-use crate::kubectl::RequestKind;
 use crate::kubectl::request::RequestOptions;
+use crate::kubectl::{RequestKind, Verb};
 use crdx_server::server::Server;
 use std::sync::Arc;
 
@@ -65,6 +65,17 @@ impl SimulationContext<'_> {
     /// Returns the cluster from which existing objects are read, if one is configured.
     pub(super) fn configured_cluster(&self) -> Option<&Arc<dyn Cluster>> {
         self.updates.existing.cluster().filter(|cluster| cluster.is_configured())
+    }
+
+    /// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something shows
+    /// it or reads it, or if `kubectl apply` does not set it.
+    pub(super) fn depends_on_annotation(&self, name: &str) -> bool {
+        self.updates.request_kind.verb != Verb::Apply
+            || name.is_empty()
+            || self.show_last_applied
+            || self.request_options.table
+            || self.admission.is_some()
+            || self.updates.compares.is_some()
     }
 
     /// Returns what is known of the cluster for an object that depends on those of earlier inputs.

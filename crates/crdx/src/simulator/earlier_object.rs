@@ -1,6 +1,7 @@
 //! The object that an input stores for later inputs with the same name.
 
 use super::object_store::{ObjectStore, StoredAt};
+use super::unsent::{Unsent, lost};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use std::io;
@@ -25,6 +26,21 @@ impl EarlierObject {
             None => store.put(object),
         };
         stored_at.map_or_else(|error| Self::Lost(error.kind()), Self::At)
+    }
+
+    /// Returns it, and true if it is the text of an input that was only created in a dry run; `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns the reason why it is lost.
+    pub fn read(self, store: &dyn ObjectStore) -> Result<Option<(Value, bool)>, Unsent> {
+        match self {
+            Self::None => Ok(None),
+            Self::Lost(kind) => Err(lost(kind)),
+            Self::At(stored) => match store.get(stored) {
+                Ok(object) => Ok(Some((object, stored.is_text()))),
+                Err(error) => Err(lost(error.kind())),
+            },
+        }
     }
 
     /// Returns it as a value; `None` if it is lost.

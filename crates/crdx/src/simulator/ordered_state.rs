@@ -8,7 +8,7 @@ use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
 use super::known_cluster::created::CreatedObjects;
 use super::object_store::ObjectStore;
-use super::prepared::{Prepared, PreparedBuiltIn, PreparedObject};
+use super::prepared::{Prepared, PreparedObject, Submitted};
 use super::simulated::Simulated;
 use super::turns::{Turn, Turns};
 use super::unsent::Unsent;
@@ -147,13 +147,13 @@ impl OrderedState {
         match destination {
             Destination::Report(item) => Prepared::Report(item),
             Destination::CustomResource(object, route) => {
-                Prepared::CustomResource(Box::new(self.prepare_object(simulator, *object, route, pending)))
+                Prepared::Object(Box::new(self.prepare_custom_resource(simulator, *object, route, pending)))
             }
             Destination::BuiltIn(object, kind) if is_needed_by_others(object.value()) => {
                 Prepared::Report(Box::new(self.validate_for_others(simulator, *object, kind)))
             }
             Destination::BuiltIn(object, kind) => {
-                Prepared::BuiltIn(Box::new(self.prepare_built_in(simulator, *object, kind, pending)))
+                Prepared::Object(Box::new(self.prepare_built_in(simulator, *object, kind, pending)))
             }
             Destination::Unknown(object, kind) => {
                 Prepared::Report(Box::new(self.without_definition(simulator, *object, &kind)))
@@ -188,7 +188,7 @@ impl OrderedState {
     /// Validates a Namespace or limit range before any later object, whose answer may depend on it.
     fn validate_for_others(&mut self, simulator: &Simulator, object: Object, kind: Kind) -> ObjectReport {
         let prepared = self.prepare_built_in(simulator, object, kind, &mut None);
-        let Simulated { item, stored } = simulator.simulate_built_in(prepared);
+        let Simulated { item, stored } = simulator.submit(prepared);
         let EarlierObject::At(stored) = stored else { return item };
         if let Ok(stored) = simulator.store.get(stored) {
             let Identity { namespace, name, .. } = &item.identity;
@@ -197,15 +197,15 @@ impl OrderedState {
         item
     }
 
-    /// Assigns a turn to an object of a built-in kind, and collects what earlier inputs create that it depends on.
-    /// `pending` is the existing object in the cluster, if it is already located.
+    /// Assigns a turn to an object of a built-in kind, and records it for later inputs that depend on it. `pending` is the existing
+    /// object in the cluster, if it is already located.
     fn prepare_built_in(
         &mut self,
         simulator: &Simulator,
         object: Object,
         kind: Kind,
         pending: &mut Option<PendingObject>,
-    ) -> PreparedBuiltIn {
+    ) -> PreparedObject {
         let default = &simulator.settings.namespace;
         let minor = simulator.settings.builtin.release.minor().number().into();
         let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
@@ -220,17 +220,13 @@ impl OrderedState {
             let group = resources::stored_group(resource.group, resource.kind);
             self.turns.next((group, resource.plural, namespace.unwrap_or_default(), name))
         });
-        // Later inputs usually use the object that the first one stored.
-        let reads = turn.as_ref().is_some_and(Turn::is_first);
-        if reads && pending.is_none() {
-            *pending = simulator.pending(object.value(), &kind);
-        }
-        PreparedBuiltIn { object, kind, created, turn, pending: pending.clone().filter(|_| reads) }
+        let pending = located(turn.as_ref(), pending, || simulator.pending(object.value(), &kind));
+        PreparedObject { object, resource: Submitted::BuiltIn(kind), created, turn, pending }
     }
 
-    /// Assigns a turn to an object and locates the existing object in the cluster, unless `pending` contains it.
-    /// Objects with generated names need neither.
-    fn prepare_object(
+    /// Assigns a turn to a custom resource. `pending` is the existing object in the cluster, if it is already located. Objects
+    /// with generated names need neither.
+    fn prepare_custom_resource(
         &mut self,
         simulator: &Simulator,
         object: Object,
@@ -240,20 +236,13 @@ impl OrderedState {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
         let created = self.created.so_far();
-        if object.value().str_at(&["metadata", "name"]).is_none_or(str::is_empty) {
-            return PreparedObject { object, identity, route, turn: None, pending: None, created };
-        }
-        let namespace = identity.namespace.as_deref().unwrap_or_default();
-        let turn = self.turns.next((identity.group(), &route.plural, namespace, &identity.name));
-        // Later inputs usually use the object that the first one stored.
-        let pending = turn.is_first().then(|| {
-            if pending.is_none() {
-                *pending = simulator.updates.existing.pending(&identity, &route.plural);
-            }
-            pending.clone()
+        let turn = builtin::is_named(object.value()).then(|| {
+            let namespace = identity.namespace.as_deref().unwrap_or_default();
+            self.turns.next((identity.group(), &route.plural, namespace, &identity.name))
         });
-        let pending = pending.flatten();
-        PreparedObject { object, identity, route, turn: Some(turn), pending, created }
+        let locate = || simulator.updates.existing.pending(&identity, &route.plural);
+        let pending = located(turn.as_ref(), pending, locate);
+        PreparedObject { object, resource: Submitted::CustomResource(route, identity), created, turn, pending }
     }
 
     /// Returns the published model of a kind or list, if it is known.
@@ -421,6 +410,21 @@ impl OrderedState {
         let message = format!("the CRD that the cluster has cannot be used: {message}");
         self.refuse(kind, cluster::Error { message, ..cluster::Error::default() });
     }
+}
+
+/// Returns the existing object of the first input with its name. Later inputs usually use the object that the first one stored.
+fn located(
+    turn: Option<&Turn>,
+    pending: &mut Option<PendingObject>,
+    locate: impl FnOnce() -> Option<PendingObject>,
+) -> Option<PendingObject> {
+    if !turn.is_some_and(Turn::is_first) {
+        return None;
+    }
+    if pending.is_none() {
+        *pending = locate();
+    }
+    pending.clone()
 }
 
 /// Returns the group and kind that a CRD defines.

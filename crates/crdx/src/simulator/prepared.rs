@@ -13,10 +13,8 @@ use std::sync::Arc;
 pub enum Prepared {
     /// It is already simulated.
     Report(Box<ObjectReport>),
-    /// A custom resource, which is sent to the server.
-    CustomResource(Box<PreparedObject>),
-    /// An object of a built-in kind.
-    BuiltIn(Box<PreparedBuiltIn>),
+    /// An object that is sent to a server.
+    Object(Box<PreparedObject>),
 }
 
 impl Prepared {
@@ -24,8 +22,7 @@ impl Prepared {
     pub fn object(&self) -> Option<&Object> {
         match self {
             Self::Report(_) => None,
-            Self::CustomResource(prepared) => Some(&prepared.object),
-            Self::BuiltIn(prepared) => Some(&prepared.object),
+            Self::Object(prepared) => Some(&prepared.object),
         }
     }
 
@@ -33,35 +30,29 @@ impl Prepared {
     pub fn pending(&self) -> Option<&PendingObject> {
         match self {
             Self::Report(_) => None,
-            Self::CustomResource(prepared) => prepared.pending.as_ref(),
-            Self::BuiltIn(prepared) => prepared.pending.as_ref(),
+            Self::Object(prepared) => prepared.pending.as_ref(),
         }
     }
 }
 
-/// A custom resource that is ready to be sent.
+/// The resource of an object that is sent.
+#[derive(Debug)]
+pub(super) enum Submitted {
+    /// That of a CRD, with the identity of the object.
+    CustomResource(Arc<Route>, Identity),
+    /// A built-in kind.
+    BuiltIn(Kind),
+}
+
+/// An object that is ready to be sent.
 #[derive(Debug)]
 pub struct PreparedObject {
     pub(super) object: Object,
-    pub(super) identity: Identity,
-    pub(super) route: Arc<Route>,
-    /// The turn among the inputs with the same name; `None` if the name is generated.
-    pub(super) turn: Option<Turn>,
-    /// The existing object in the cluster.
-    pub(super) pending: Option<PendingObject>,
+    pub(super) resource: Submitted,
     /// The objects of earlier inputs.
     pub(super) created: Created,
-}
-
-/// An object of a built-in kind ready to be validated.
-#[derive(Debug)]
-pub struct PreparedBuiltIn {
-    pub(super) object: Object,
-    pub(super) kind: Kind,
-    /// The objects of earlier inputs.
-    pub(super) created: Created,
-    /// The turn among the inputs with the same name; `None` if there cannot be others.
+    /// The turn among the inputs with the same name; `None` if there cannot be others, as with a generated name.
     pub(super) turn: Option<Turn>,
-    /// The existing object in the cluster, if it was requested ahead.
+    /// The existing object in the cluster, if it is already located.
     pub(super) pending: Option<PendingObject>,
 }

@@ -16,6 +16,7 @@ use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::definitions::Route;
 use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
+use crate::simulation::object::Object;
 use crate::simulator::generated_name;
 use crate::simulator::kubectl_errors;
 use crdx_value::{Value, group_version, suggest};
@@ -23,6 +24,20 @@ use send::{Sent, Submission};
 
 /// Reads the existing object, sends `object` and reports the response. `created` are the objects of earlier inputs.
 pub(crate) fn submit(
+    context: SimulationContext<'_>,
+    route: &Route,
+    mut object: Object,
+    identity: Identity,
+    (before, created): (Before, &Created),
+) -> Simulated {
+    let warnings = std::mem::take(&mut object.warnings);
+    let value = object.take_value();
+    let mut simulated = submit_value(context, route, value, identity, (before, created), &object.finder());
+    simulated.item.warnings.extend(warnings);
+    simulated
+}
+
+fn submit_value(
     context: SimulationContext<'_>,
     route: &Route,
     object: Value,

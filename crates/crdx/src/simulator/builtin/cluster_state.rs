@@ -7,7 +7,6 @@ use crate::simulator::context::SimulationContext;
 use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
 use crate::simulator::known_cluster::KnownCluster;
-use crate::simulator::unsent::lost;
 use crdx_server::cluster_state::{Lookup, NAMESPACES, is_terminating};
 use crdx_value::quote;
 
@@ -32,17 +31,12 @@ pub fn existing(
 /// Returns the object that an earlier input with the same name stored, and whether it is an input that was only created in
 /// a dry run; `None` if there is none.
 pub fn earlier(context: SimulationContext<'_>, stored: EarlierObject) -> Option<(Found, bool)> {
-    let not_kept = |kind| (Found::Error(lost(kind).into_error()), false);
-    match stored {
-        EarlierObject::None => None,
-        EarlierObject::Lost(kind) => Some(not_kept(kind)),
-        EarlierObject::At(stored) => Some(match context.store.get(stored) {
-            Ok(object) => {
-                let is_input = object.str_at(&["metadata", "uid"]).is_none();
-                (Found::Object(Box::new(object), SourceLocation::default()), is_input || stored.is_text())
-            }
-            Err(error) => not_kept(error.kind()),
+    match stored.read(context.store) {
+        Ok(earlier) => earlier.map(|(object, is_text)| {
+            let is_input = object.str_at(&["metadata", "uid"]).is_none();
+            (Found::Object(Box::new(object), SourceLocation::default()), is_input || is_text)
         }),
+        Err(lost) => Some((Found::Error(lost.into_error()), false)),
     }
 }
 

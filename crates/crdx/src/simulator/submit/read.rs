@@ -4,11 +4,10 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
 use crate::report::Identity;
 use crate::simulator::context::SimulationContext;
-use crate::simulator::earlier_object::EarlierObject;
 use crate::simulator::existing::{Found, Lookup};
 use crate::simulator::kubectl_errors;
 use crate::simulator::simulated::Before;
-use crate::simulator::unsent::{Unsent, lost, not_determined};
+use crate::simulator::unsent::{Unsent, not_determined};
 use crdx_value::{Value, group_version};
 
 /// Reads the existing object and stores it in the server. Returns false if there is none.
@@ -24,18 +23,10 @@ pub fn read(
         let seeded = context.server.seed(target.definition, namespace, old);
         seeded.map_err(|error| format!("the old object{of} could not have been stored: {error}"))
     };
-    match before.stored {
-        EarlierObject::None => {}
-        EarlierObject::At(stored) => {
-            let earlier = context.store.get(stored).map_err(|error| lost(error.kind()))?;
-            if stored.is_text() {
-                create_again(context, target, plural, earlier, identity)?;
-            } else {
-                seed(earlier, "")?;
-            }
-            return Ok(true);
-        }
-        EarlierObject::Lost(kind) => return Err(lost(kind)),
+    match before.stored.read(context.store)? {
+        None => {}
+        Some((earlier, true)) => return create_again(context, target, plural, earlier, identity).map(|()| true),
+        Some((earlier, false)) => return Ok(seed(earlier, "").map(|()| true)?),
     }
     if target.name.is_empty() {
         return Ok(false);

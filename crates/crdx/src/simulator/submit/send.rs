@@ -1,8 +1,8 @@
 //! Sends an object: as a dry run if it is created, and otherwise to the server that stores the existing object.
 
+use crate::kubectl::FieldValidation;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{self, Target};
-use crate::kubectl::{FieldValidation, Verb};
 use crate::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::answer::read_response;
 use crate::simulation::hints::Hints;
@@ -62,7 +62,7 @@ impl Submission<'_> {
         let request_options = RequestOptions { dry_run: true, ..context.request_options };
         // An object without text is kept with the annotation, and policies read the annotation.
         let is_short = text.is_some_and(|(text, _)| is_short(text)) || !json::is_longer_than(&object, send::SHORT);
-        let needs_annotation = text.is_none() || !is_short || depends_on_annotation(context, target);
+        let needs_annotation = text.is_none() || !is_short || context.depends_on_annotation(target.name);
         let create = if needs_annotation { send::create } else { send::create_unannotated };
         let mut request = create(target, object, &context.updates.request_kind, request_options);
         // Policies can read the dry-run option.
@@ -113,17 +113,6 @@ fn is_short(text: &[u8]) -> bool {
     /// No byte of YAML without aliases becomes more bytes of JSON: `<` becomes `\u003c`, and `1e20` 21 digits.
     const GROWTH: usize = 8;
     text.len() <= send::SHORT / GROWTH && !crdx_text::contains(text, "&")
-}
-
-/// Returns true if the answer to the create of a short object may depend on the last-applied annotation: if something
-/// shows it, or if `kubectl apply` does not set it.
-fn depends_on_annotation(context: SimulationContext<'_>, target: Target<'_>) -> bool {
-    let updates = context.updates;
-    updates.request_kind.verb != Verb::Apply
-        || target.name.is_empty()
-        || context.show_last_applied
-        || context.request_options.table
-        || updates.compares.is_some()
 }
 
 /// Moves an object from the server, to limit its memory, to the store for later inputs with the same name.
