@@ -231,7 +231,10 @@ mod tests {
         }
         for unknown in ["1.29", "1.99", "34", "vv1.34", "1.034", "2.34", "1.34.x", "1.34.1.1", "1.34-1.36", "1.", ""] {
             let error = unknown.parse::<Release>().unwrap_err().to_string();
-            assert!(error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37, 1.38 (beta)"), "{error}");
+            assert!(
+                error.ends_with("use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37, 1.38 (beta)"),
+                "{error}"
+            );
         }
         assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::LAST));
     }

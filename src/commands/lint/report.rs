@@ -392,8 +392,9 @@ fn estimate_value(one: &Estimate) -> Value {
 }
 
 fn needs_value(needs: &Needs) -> Value {
-    let one =
-        |(name, since): &(&str, Release)| object([("name", Value::from(*name)), ("since", since.minor().to_string().into())]);
+    let one = |(name, since): &(&str, Release)| {
+        object([("name", Value::from(*name)), ("since", since.minor().to_string().into())])
+    };
     let functions: Vec<Value> = needs.functions.iter().map(one).collect();
     object([("since", Value::from(needs.since.minor().to_string())), ("functions", functions.into())])
 }

@@ -6,6 +6,7 @@ use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::base64::Encoding;
 use crdx_value::field::{FieldError, FieldPath, ROOT};
+use crdx_value::release::V1_38;
 
 const MAX_SIZE: usize = 1 << 20;
 const FIXED: &str = "field is immutable when `immutable` is set";
@@ -58,7 +59,7 @@ fn decoded(value: &FieldValue<'_, '_>) -> Vec<u8> {
 pub fn secret(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (type_, data) = (object.child("type"), object.child("data"));
     if let Some(old) = old {
-        immutable::typed(errors, &type_, &FieldValue::new(old.get("type"), ROOT), "string");
+        immutable::declared_since(errors, &type_, &FieldValue::new(old.get("type"), ROOT), "string", V1_38);
         fixed_data(errors, object, Some(old), &["data"]);
     }
     let mut size = 0;

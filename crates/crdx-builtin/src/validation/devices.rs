@@ -9,7 +9,7 @@ pub mod slices;
 use super::field_value::{Errors, FieldValue};
 use super::{annotations, driver_names, formats, immutable, internal, versioned};
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{Minor, V1_35, V1_36, V1_37};
+use crdx_value::release::{Minor, V1_35, V1_36, V1_37, V1_38};
 use crdx_value::{Value, json};
 use names::{extended_resource_name, fully_qualified_name, label_value, pool_name};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -299,6 +299,19 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
     }
     for toleration in request.child("tolerations").items() {
         validate_toleration(errors, &toleration);
+    }
+    // Since 1.38; those of an existing claim are not validated (`validateCapacityRequirements`, `Validate_CapacityRequirements`).
+    let capacity = request.child("capacity");
+    let requests = capacity.child("requests");
+    if errors.release.since(V1_38) && stored != Stored::Yes {
+        names::keys(errors, &requests, slices::MAX_KEY, names::qualified_name);
+        if fits(errors, &requests, MAX_LIST) {
+            for (_, requested) in requests.entries() {
+                if requested.quantity().is_some_and(|quantity| quantity.sign() < 0) {
+                    errors.invalid(&requested, "must be greater than or equal to 0");
+                }
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, selectors};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::V1_37;
+use crdx_value::release::{V1_37, V1_38};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -95,9 +95,10 @@ fn binding(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>
     }
     let Some(old) = old else { return };
     let old = FieldValue::new(Some(old), ROOT);
-    if !immutable::is_equal(role.value, old.child("roleRef").value) {
-        let detail = if errors.release.since(V1_37) { immutable::IMMUTABLE } else { "cannot change roleRef" };
-        errors.invalid_typed(&role, "rbac.RoleRef", detail);
+    if errors.release.since(V1_37) {
+        immutable::declared_since(errors, &role, &old.child("roleRef"), "rbac.RoleRef", V1_38);
+    } else if !immutable::is_equal(role.value, old.child("roleRef").value) {
+        errors.invalid_typed(&role, "rbac.RoleRef", "cannot change roleRef");
     }
 }
 
@@ -137,6 +138,7 @@ mod tests {
             updated("rbac.authorization.k8s.io/v1", "RoleBinding", &binding("a"), &binding("b"), release).remove(0)
         };
         let json = r#"roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"b"}: "#;
+        assert_eq!(update("1.38"), "roleRef: Invalid value: null: field is immutable");
         assert_eq!(update("1.37"), format!("{json}field is immutable"));
         assert_eq!(update("1.36"), format!("{json}cannot change roleRef"));
         let go = r#"roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"b"}: cannot change roleRef"#;

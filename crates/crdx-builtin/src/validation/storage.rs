@@ -4,7 +4,7 @@ use super::field_value::{Errors, FieldValue};
 use super::{formats, immutable, resources, selectors};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
-use crdx_value::release::V1_36;
+use crdx_value::release::{V1_36, V1_38};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 const MAX_PARAMETERS: usize = 512;
@@ -144,7 +144,8 @@ pub(crate) fn csi_driver(errors: &mut Errors, object: &FieldValue<'_, '_>, old: 
     let Some(old) = old else { return };
     let old_spec = FieldValue::new(old.get("spec"), ROOT);
     immutable::typed(errors, &attached, &old_spec.child("attachRequired"), "*bool");
-    immutable::typed(errors, &modes, &old_spec.child("volumeLifecycleModes"), "[]storage.VolumeLifecycleMode");
+    let old_modes = old_spec.child("volumeLifecycleModes");
+    immutable::declared_since(errors, &modes, &old_modes, "[]storage.VolumeLifecycleMode", V1_38);
 }
 
 /// `validateTokenRequests`

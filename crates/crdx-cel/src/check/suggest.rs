@@ -118,7 +118,10 @@ mod tests {
         for (a, b, expected) in cases {
             assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
         }
-        assert_eq!((distance(&"a".repeat(64), &"a".repeat(64)), distance(&"a".repeat(65), &"a".repeat(65))), (Some(0), None));
+        assert_eq!(
+            (distance(&"a".repeat(64), &"a".repeat(64)), distance(&"a".repeat(65), &"a".repeat(65))),
+            (Some(0), None)
+        );
     }
 
     fn error(source: &str, release: &str) -> String {
@@ -139,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_namespace_is_part_of_the_name() {
-        let expected = "ERROR: <input>:1:20: undeclared reference to 'format.dns123Label' (did you mean 'format.dns1123Label'?)";
+        let expected =
+            "ERROR: <input>:1:20: undeclared reference to 'format.dns123Label' (did you mean 'format.dns1123Label'?)";
         assert_eq!(error("format.dns123Label().hasValue()", "1.38"), expected);
     }
 }

@@ -17,25 +17,19 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
     Overload::member("getScheme", "url_get_scheme", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, |url| url.scheme().to_owned())
     }),
-    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
-        part(args, Url::host)
-    }),
+    Overload::member("getHost", "url_get_host", "(kubernetes.URL) -> string", SAME_SIZE, |args| part(args, Url::host)),
     Overload::member("getHostname", "url_get_hostname", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
         part(args, Url::hostname)
     }),
-    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", SAME_SIZE, |args| {
-        part(args, Url::port)
-    }),
-    Overload::member("getEscapedPath", "url_get_escaped_path", "(kubernetes.URL) -> string", CallCost::UrlPart { growth: 3 }, |args| {
-        part(args, Url::escaped_path)
-    }),
+    Overload::member("getPort", "url_get_port", "(kubernetes.URL) -> string", SAME_SIZE, |args| part(args, Url::port)),
     Overload::member(
-        "getQuery",
-        "url_get_query",
-        "(kubernetes.URL) -> map(string, list(string))",
-        SAME_SIZE,
-        query,
+        "getEscapedPath",
+        "url_get_escaped_path",
+        "(kubernetes.URL) -> string",
+        CallCost::UrlPart { growth: 3 },
+        |args| part(args, Url::escaped_path),
     ),
+    Overload::member("getQuery", "url_get_query", "(kubernetes.URL) -> map(string, list(string))", SAME_SIZE, query),
     Overload::global("isURL", "is_url_string", "(string) -> bool", CallCost::One, is_url),
 ];
 

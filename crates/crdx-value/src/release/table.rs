@@ -36,7 +36,8 @@ pub const RELEASES: [ReleaseRow; 9] = [
     row(V1_35, 10, "3.6.5", 111, &[CrdValidationRatcheting, CustomResourceFieldSelectors]),
     row(
         V1_36,
-        6, "3.6.8",
+        6,
+        "3.6.8",
         111,
         &[
             CrdValidationRatcheting,
@@ -47,7 +48,8 @@ pub const RELEASES: [ReleaseRow; 9] = [
     ),
     row(
         V1_37,
-        2, "3.7.0",
+        2,
+        "3.7.0",
         111,
         &[
             CrdValidationRatcheting,
@@ -75,12 +77,6 @@ pub const RELEASES: [ReleaseRow; 9] = [
 /// The release of the OpenAPI documents in the server's crate, which are changed into those of the other releases.
 pub const DOCUMENTS: Minor = V1_37;
 
-const fn row(
-    minor: Minor,
-    patch: u8,
-    etcd: &'static str,
-    scheme_line: u8,
-    gates: &'static [Gate],
-) -> ReleaseRow {
+const fn row(minor: Minor, patch: u8, etcd: &'static str, scheme_line: u8, gates: &'static [Gate]) -> ReleaseRow {
     ReleaseRow { minor, patch, etcd, scheme_line, gates }
 }

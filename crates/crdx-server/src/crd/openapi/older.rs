@@ -54,7 +54,8 @@ pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Rel
     // `info.version` of the documents of CRDs is not the version of the server.
     let documents = DOCUMENTS.to_string();
     if let Some(version) = at(document, &["info", "version"]).filter(|v| v.as_str() == Some(&documents)) {
-        *version = if release.since(V1_31) { Value::from(release.minor().to_string()) } else { Value::from("unversioned") };
+        *version =
+            if release.since(V1_31) { Value::from(release.minor().to_string()) } else { Value::from("unversioned") };
     }
     if release.since(DOCUMENTS) {
         return;

@@ -1,7 +1,7 @@
 //! The fields of Pod specifications (`dropDisabledFields` in `pkg/api/pod/util.go`).
 
 use super::{Feature, Path, drop_features, feature, is_set, names, remove};
-use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37};
+use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Map, Value};
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ const FEATURES: &[Feature] = &[
     feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "clusterTrustBundle"]]),
     feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "podCertificate"]]),
     feature(
-        Minor::NEVER,
+        V1_38,
         &[
             &["volumes", "*", "secret|configMap|downwardAPI|projected", "defaultUser"],
             &["volumes", "*", "secret|configMap|downwardAPI", "items", "*", "user"],
