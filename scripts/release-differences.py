@@ -5,17 +5,18 @@ usage: release-differences.py [--area NAME] [--show TEXT] OLD NEW        1.37.2 
 
 The modules are those of Go's proxy. Every area (AREAS) has the packages that one part of the simulation follows. A line is a file and a function, type or variable
 that is added (+), removed (-) or changed (~, with the number of changed lines); comments, imports and tests are not compared. `gates` lists every feature gate whose
-last two stages differ. --area prints one area; --show prints the differences of the declarations whose file or name contains TEXT.
+stages differ, `rules` the rules of declarative validation that the server enforces (all but those marked as alpha), by version, type and field. --area prints one area; --show prints the differences of the declarations whose file or name contains TEXT.
 """
 import argparse, difflib, json, os, re, subprocess, sys, tempfile
 
 # Area: (module, folders below it; ** for all below, files that are compared).
 GO = r"^(?!zz_generated\.(deepcopy|conversion|openapi|model_name)|generated\.pb|types_swagger_doc).*\.go$"
 AREAS = {
-    "gates": None,
+    "gates": "gates",
+    "rules": "rules",
     "defaults": [("k8s.io/kubernetes", "pkg/apis/**", r"^defaults\.go$|^zz_generated\.defaults\.go$")],
     "validation": [
-        ("k8s.io/kubernetes", "pkg/apis/**/validation", GO), ("k8s.io/kubernetes", "pkg/apis/**/helper", GO), ("k8s.io/kubernetes", "pkg/apis/core/pods", GO), ("k8s.io/kubernetes", "pkg/api", GO),
+        ("k8s.io/kubernetes", "pkg/apis/**/validation", GO), ("k8s.io/kubernetes", "pkg/apis/**/helper", GO), ("k8s.io/kubernetes", "pkg/apis/core/pods", GO), ("k8s.io/kubernetes", "pkg/api/**", GO),
         ("k8s.io/kubernetes", "pkg/util/**", r"^(?!.*(iptables|ipvs|nftables|mount|oom|procfs|goroutinemap|conntrack|ipset)).*\.go$"), ("k8s.io/kubernetes", "pkg/capabilities", GO), ("k8s.io/kubernetes", "pkg/security/**", GO),
         ("k8s.io/kubernetes", "pkg/apis/*", r"^(helpers|conversion|register|annotation_key_constants|toleration|taint|objectreference|json|resource)\.go$"),
         ("k8s.io/component-helpers", "**", GO), ("k8s.io/dynamic-resource-allocation", "**", GO), ("k8s.io/kube-aggregator", "pkg/apis/**", GO),
@@ -138,7 +139,7 @@ def compare(title, old, new, show):
 
 
 def gates(root, file):
-    """The last stage of each gate, by name."""
+    """The stages of each gate, by name."""
     found, name = {}, None
     for line in open(os.path.join(root, file)):
         head = re.match(r"\t(?:\w+\.)?(\w+): \{$", line)
@@ -154,11 +155,53 @@ def compare_gates(old, new):
     for module, file in (("k8s.io/kubernetes", "pkg/features/kube_features.go"), ("k8s.io/apiserver", "pkg/features/kube_features.go"), ("k8s.io/apiextensions-apiserver", "pkg/features/kube_features.go")):
         a, b = (gates(folder(module, "v" + of_kubernetes(module, r)), file) for r in (old, new))
         for name in sorted(set(a) | set(b)):
-            # Stages that are not reached yet do not count.
             if a.get(name) != b.get(name):
                 count += 1
                 last = lambda g: g[name][-1] if name in g else None
                 print(f"{module} {name}: {last(a) and ' '.join(last(a))} -> {last(b) and ' '.join(last(b))}")
+    return count
+
+
+def rules(root):
+    """The enforced rules of declarative validation by package, function and field."""
+    found = {}
+    for at, _, files in os.walk(os.path.join(root, "pkg/apis")):
+        if "zz_generated.validations.go" not in files:
+            continue
+        function, pending = None, []
+        for line in open(os.path.join(at, "zz_generated.validations.go")):
+            head = re.match(r"func Validate_(\w+)\(", line)
+            if head:
+                function, pending = head.group(1), []
+            if function is None:
+                continue
+            rule = re.search(r"(?:e := |errs = append\(errs, )((?:\w+\.)?\w+\(.*)", line)
+            if rule and "alidate" in line and "append(errs, fn(" not in line and "append(errs, e...)" not in line:
+                text = re.sub(r"ctx, op, fldPath, obj, oldObj,? ?|\.Mark\w+\(\)|; len\(e\).*|\b\w+\.(?=[A-Z])", "", rule.group(1)).strip()
+                pending.append([text, "MarkAlpha" in line])
+            elif pending and "Mark" in line:
+                # The arguments of the rule are in lines of their own.
+                pending[-1][1] = "MarkAlpha" in line
+            field = re.search(r'errs = append\(errs, fn\((?:.*?Child\("([^"]+)"\)|fldPath)', line)
+            if field or line.startswith("}"):
+                name = field.group(1) or "" if field else ""
+                key = (os.path.relpath(at, os.path.join(root, "pkg/apis")), function, name)
+                found.setdefault(key, set()).update(text for text, is_alpha in pending if not is_alpha and not text.startswith("Optional"))
+                pending = []
+            if line.startswith("}"):
+                function = None
+    return found
+
+
+def compare_rules(old, new):
+    a, b = (rules(folder("k8s.io/kubernetes", "v" + release)) for release in (old, new))
+    count = 0
+    for key in sorted(set(a) | set(b)):
+        before, after = a.get(key, set()), b.get(key, set())
+        for sign, texts in (("-", before - after), ("+", after - before)):
+            for text in sorted(texts):
+                count += 1
+                print(f"{sign} {key[0]} {key[1]}.{key[2]}: {text}")
     return count
 
 
@@ -172,9 +215,9 @@ def main():
             continue
         print(f"## {area}")
         count = 0
-        if packages is None:
-            count = compare_gates(args.old, args.new)
-        for module, pattern, files in packages or ():
+        if isinstance(packages, str):
+            count = {"gates": compare_gates, "rules": compare_rules}[packages](args.old, args.new)
+        for module, pattern, files in packages if isinstance(packages, list) else ():
             roots = [folder(module, "v" + of_kubernetes(module, r)) for r in (args.old, args.new)]
             if None in roots:
                 print(f"? {module}: not served in both releases")

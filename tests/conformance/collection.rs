@@ -1,5 +1,5 @@
 //! Replays a part of the larger collection of recorded answers (`collection/`, copied by `collection.py`): real CRDs, tables
-//! of cases, admission policies, and built-in kinds on three releases.
+//! of cases, admission policies, and built-in kinds on four releases.
 
 use crate::conformance::exchange::{Client, Http, InProcess, normalise};
 use crate::conformance::scenario::Scenario;
@@ -148,6 +148,11 @@ fn policies_have_the_recorded_answers() {
     let arguments = fs::read_to_string(data.join("serve.args")).unwrap().replace("{data}", data.to_str().unwrap());
     let server = Serve::start(&arguments.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>());
     replay("policies", &mut || Box::new(Http::new(&server.url).settling_for(Duration::ZERO)));
+}
+
+#[test]
+fn built_in_kinds_of_1_38_have_the_recorded_answers() {
+    validate_built_in_kinds("1.38");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Everything that a release needs (docs/ADD-A-RELEASE.md) exists for the rows of `RELEASES`.
 
-use crdx_value::release::{DOCUMENTS, RELEASES, Release, ReleaseRow};
+use crdx_value::release::{BETA, DOCUMENTS, RELEASES, Release, ReleaseRow};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,15 +18,21 @@ struct Entry<'a> {
     text: Option<&'a str>,
 }
 
-/// Reads ``- `FILE`, every release: `TEXT` — explanation``, in which only the file is required.
+/// The rows of released versions.
+fn released() -> &'static [ReleaseRow] {
+    let betas = usize::from(BETA.is_some());
+    RELEASES.get(..RELEASES.len() - betas).unwrap()
+}
+
+/// Reads ``- `FILE`, every row: `TEXT` — explanation``, in which only the file is required.
 fn entry(line: &str) -> Option<Entry<'_>> {
     let (file, rest) = line.strip_prefix("- `")?.split_once('`')?;
     let rest = rest.split(" — ").next()?;
-    let newest = RELEASES.last_chunk::<1>().unwrap();
-    let (rows, rest): (&'static [ReleaseRow], _) = match rest.strip_prefix(", every release") {
-        Some(rest) => (&RELEASES, rest),
-        None => (newest, rest.strip_prefix(", newest release").unwrap_or(rest)),
-    };
+    let (last, newest) = (RELEASES.last_chunk::<1>().unwrap(), released().last_chunk::<1>().unwrap());
+    let choices: [(&str, &'static [ReleaseRow]); 3] =
+        [(", every row", &RELEASES), (", newest row", last), (", newest release", newest)];
+    let chosen = choices.into_iter().find_map(|(words, rows)| Some((rows, rest.strip_prefix(words)?)));
+    let (rows, rest) = chosen.unwrap_or((newest, rest));
     let text = rest.strip_prefix(": `").and_then(|text| text.strip_suffix('`'));
     assert!(text.is_some() || rest.is_empty(), "{CHECKLIST}: the form of this line is not known: {line}");
     Some(Entry { file, rows, text })
@@ -68,18 +74,42 @@ fn each_release_has_everything_on_the_checklist() {
 #[test]
 fn the_checklist_notices_a_forgotten_place() {
     assert_eq!(missing("- `tests/facts/none-1.{minor}.gz`, newest release").len(), 1);
-    assert_eq!(missing("- `Cargo.toml`, every release: `V1_{minor}` — why").len(), RELEASES.len());
+    assert_eq!(missing("- `tests/facts/none-1.{minor}.gz`, newest row").len(), 1);
+    assert_eq!(missing("- `Cargo.toml`, every row: `V1_{minor}` — why").len(), RELEASES.len());
     assert_eq!(missing("- `README.md` — why"), [""; 0]);
 }
 
 #[test]
 fn the_table_of_releases_has_no_gaps_and_every_table_covers_it() {
     let minors: Vec<u16> = RELEASES.iter().map(|row| row.minor.number()).collect();
-    let (oldest, newest) = (Release::OLDEST.minor(), Release::NEWEST.minor());
-    assert_eq!(minors, (oldest.number()..=newest.number()).collect::<Vec<u16>>());
+    let (oldest, last) = (RELEASES.first().unwrap().minor, RELEASES.last().unwrap().minor);
+    assert_eq!(minors, (oldest.number()..=last.number()).collect::<Vec<u16>>());
     let types = crdx_types::table::table().releases();
-    assert_eq!((*types.start(), *types.end()), (oldest.number().into(), newest.number().into()));
-    assert_eq!(DOCUMENTS, newest, "record the OpenAPI documents of the newest release");
+    assert_eq!((*types.start(), *types.end()), (oldest.number().into(), last.number().into()));
+    assert_eq!(DOCUMENTS, Release::NEWEST.minor(), "record the OpenAPI documents of the newest release");
+}
+
+#[test]
+fn a_beta_is_the_last_row_and_not_the_default() {
+    assert_eq!(Release::NEWEST.minor(), released().last().unwrap().minor);
+    assert_eq!(Release::NEWEST.pre_release(), None);
+    let named: Vec<String> =
+        Release::known().map(|release| release.to_string()).filter(|n| n.contains("beta")).collect();
+    assert_eq!(named.len(), usize::from(BETA.is_some()), "{named:?}");
+}
+
+/// Every step of the page is needed: without the file, or with an empty one, the test fails.
+#[test]
+fn each_step_of_the_checklist_is_checked() {
+    let checklist = fs::read_to_string(root().join(CHECKLIST)).unwrap();
+    for line in checklist.lines().filter(|line| entry(line).is_some()) {
+        let file = entry(line).unwrap().file;
+        let without_file = line.replacen(file, "no/such/file", 1);
+        assert!(!missing(&without_file).is_empty(), "{line}");
+        if entry(line).unwrap().text.is_some() {
+            assert!(!missing(&line.replacen(file, "LICENSE", 1)).is_empty(), "{line}");
+        }
+    }
 }
 
 /// The files with this extension below a folder.
@@ -116,13 +146,14 @@ fn lists_releases(line: &str) -> bool {
     let is_constant = |word: &str| word.strip_prefix("V1_").is_some_and(|n| n.parse::<u16>().is_ok());
     let arm = line.trim_start().split_once(" =>").is_some_and(|(arm, _)| arm.split(" | ").all(is_constant));
     let (oldest, newest) = (Release::OLDEST.minor().number(), Release::NEWEST.minor().number());
+    let newest = newest.max(RELEASES.last().unwrap().minor.number());
     arm || ["", "_u16", "_u32"].iter().any(|suffix| line.contains(&format!("({oldest}{suffix}..={newest}).")))
 }
 
 #[test]
 fn the_reader_of_arms_reads_them() {
     assert!(lists_releases("        V1_30 | V1_31 => 14,") && lists_releases("V1_36 => 6,"));
-    assert!(lists_releases("for minor in (30..=37).rev() {"));
+    assert!(lists_releases("for minor in (30..=38).rev() {"));
     assert!(!lists_releases("release if release.since(V1_36) => a,") && !lists_releases("_ => 2,"));
 }
 

@@ -7,7 +7,7 @@ use crdx_types::amounts::{Amounts, amounts, is_less, quantity};
 use crdx_value::field::STEPS_OF_A_BYTE;
 use crdx_value::steps::{Spent, Steps, memory};
 use crdx_value::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation in which the plugin describes its changes.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -61,31 +61,44 @@ fn add_absent(container: &mut Value, key: &str, defaults: &Map, steps: &Steps) -
 }
 
 /// Returns the error of an object that does not keep to the limits (`PodValidateLimitFunc` and
-/// `PersistentVolumeClaimValidateLimitFunc`). Each container is compared with all limits.
+/// `PersistentVolumeClaimValidateLimitFunc`). Each container is compared with all limits. Amounts that an update of `old` does not
+/// change are not compared; before 1.38, there is no `old`.
 ///
 /// # Errors
 /// Returns an error if the comparisons or their errors need more steps than are left.
-pub fn violation(range: &Value, kind: &str, object: &Value, steps: &Steps) -> Result<Option<String>, Spent> {
+pub fn violation(
+    range: &Value,
+    kind: &str,
+    (object, old): (&Value, Option<&Value>),
+    steps: &Steps,
+) -> Result<Option<String>, Spent> {
     let mut errors = Violations { list: Vec::new(), steps };
     match kind {
         "Pod" => {
             for limit in of_type(range, "Container") {
                 for list in ["containers", "initContainers"] {
+                    let old = old.map(|old| items(old, &["spec", list])).unwrap_or_default();
+                    steps.take(old.len() as u64)?;
+                    let by_name: BTreeMap<&str, &Value> =
+                        old.iter().rev().filter_map(|one| Some((one.str_at(&["name"])?, one))).collect();
                     for container in items(object, &["spec", list]) {
-                        let of = |key: &str| amounts(container, &["resources", key]);
-                        errors.check(limit, "Container", &of("requests"), Some(&of("limits")))?;
+                        let of = |container: &Value| {
+                            ["requests", "limits"].map(|key| amounts(container, &["resources", key]))
+                        };
+                        let before = container.str_at(&["name"]).and_then(|name| by_name.get(name));
+                        errors.check(limit, "Container", &of(container), before.map(|one| of(one)).as_ref())?;
                     }
                 }
             }
             for limit in of_type(range, "Pod") {
-                let of = |key: &str| of_pod(object, key, is_of_pods);
-                errors.check(limit, "Pod", &of("requests"), Some(&of("limits")))?;
+                let of = |pod: &Value| ["requests", "limits"].map(|key| of_pod(pod, key, is_of_pods));
+                errors.check(limit, "Pod", &of(object), old.map(of).as_ref())?;
             }
         }
         "PersistentVolumeClaim" => {
-            let requests = amounts(object, &["spec", "resources", "requests"]);
+            let of = |claim: &Value| [amounts(claim, &["spec", "resources", "requests"])];
             for limit in of_type(range, "PersistentVolumeClaim") {
-                errors.check(limit, "PersistentVolumeClaim", &requests, None)?;
+                errors.check(limit, "PersistentVolumeClaim", &of(object), old.map(of).as_ref())?;
             }
         }
         _ => {}
@@ -121,11 +134,28 @@ impl Violations<'_> {
         Ok(())
     }
 
-    /// Checks amounts against one limit; `limits` is `None` if only requests count.
-    fn check(&mut self, limit: &Value, type_: &str, requests: &Amounts, limits: Option<&Amounts>) -> Result<(), Spent> {
+    /// Checks the requests and the limits, or only the requests, against one limit, except for those that are the same in `old`.
+    fn check<const N: usize>(
+        &mut self,
+        limit: &Value,
+        type_: &str,
+        given: &[Amounts; N],
+        old: Option<&[Amounts; N]>,
+    ) -> Result<(), Spent> {
         let none = Amounts::new();
+        let (requests, limits) = (given.first().unwrap_or(&none), given.get(1));
         let most = limits.unwrap_or(&none);
-        let quantities = |key| members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
+        let is_same = |(new, old): (&Amounts, &Amounts), name: &str| match (new.get(name), old.get(name)) {
+            (Some(new), Some(old)) => !is_less(new, old) && !is_less(old, new),
+            // `unchangedRequest` needs both requests.
+            (None, None) => limits.is_some(),
+            _ => false,
+        };
+        let is_kept = |name: &str| old.is_some_and(|old| given.iter().zip(old).all(|pair| is_same(pair, name)));
+        let quantities = |key| {
+            let quantities = members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
+            quantities.filter(|(name, _)| !is_kept(name))
+        };
         self.steps.take(
             ["min", "max", "maxLimitRequestRatio"].map(|key| members(limit, key).count()).iter().sum::<usize>() as u64,
         )?;
@@ -215,7 +245,7 @@ mod tests {
             value(&format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{resources}}}]}}}}"#))
         };
         let of = |limit: &str, resources: &str| {
-            violation(&range(limit), "Pod", &pod(resources), &Steps::of_request()).unwrap()
+            violation(&range(limit), "Pod", (&pod(resources), None), &Steps::of_request()).unwrap()
         };
         let min = r#"{"type":"Container","min":{"cpu":"100m"}}"#;
         let text = |text: &str| Some(text.to_owned());
@@ -236,7 +266,24 @@ mod tests {
         let claim = value(r#"{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}"#);
         let max = range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
         let expected = "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi";
-        assert_eq!(violation(&max, "PersistentVolumeClaim", &claim, &Steps::of_request()), Ok(text(expected)));
+        assert_eq!(violation(&max, "PersistentVolumeClaim", (&claim, None), &Steps::of_request()), Ok(text(expected)));
+    }
+
+    #[test]
+    fn an_update_may_keep_amounts_beyond_the_limits() {
+        let pod = |resources: &str| {
+            value(&format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{resources}}}]}}}}"#))
+        };
+        let range = range(r#"{"type":"Container","max":{"cpu":"1","memory":"1Gi"}}"#);
+        let old = pod(r#"{"limits":{"cpu":"2","memory":"2Gi"}}"#);
+        let update = |resources| violation(&range, "Pod", (&pod(resources), Some(&old)), &Steps::of_request()).unwrap();
+        assert_eq!(update(r#"{"limits":{"cpu":"2000m","memory":"2Gi"}}"#), None);
+        let expected = "maximum cpu usage per Container is 1, but limit is 3";
+        assert_eq!(update(r#"{"limits":{"cpu":"3","memory":"2Gi"}}"#).as_deref(), Some(expected));
+        let claim = |size: &str| value(&format!(r#"{{"spec":{{"resources":{{"requests":{{"storage":"{size}"}}}}}}}}"#));
+        let range = self::range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
+        let of = |old| violation(&range, "PersistentVolumeClaim", (&claim("2Gi"), old), &Steps::of_request()).unwrap();
+        assert_eq!((of(Some(&claim("2048Mi"))), of(Some(&claim("3Gi"))).is_some()), (None, true));
     }
 
     #[test]
@@ -246,7 +293,7 @@ mod tests {
         let pod = value(&format!(r#"{{"spec":{{"containers":[{}]}}}}"#, vec![r#"{"name":"c"}"#; 3_000].join(",")));
         let limits = |key: &str| range(&format!(r#"{{"type":"Container","{key}":{{{}}}}}"#, names(3_000)));
         assert_eq!(set_defaults(&limits("default"), &mut pod.clone(), &Steps::of_request()), Err(Spent));
-        assert_eq!(violation(&limits("min"), "Pod", &pod, &Steps::of_request()), Err(Spent));
+        assert_eq!(violation(&limits("min"), "Pod", (&pod, None), &Steps::of_request()), Err(Spent));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::internal;
 use crdx_value::Value;
 use crdx_value::field::BadValue;
-use crdx_value::release::V1_37;
+use crdx_value::release::{Minor, V1_37};
 
 /// The detail of the error.
 pub(crate) const IMMUTABLE: &str = "field is immutable";
@@ -26,13 +26,24 @@ pub fn typed(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_,
     }
 }
 
-/// Reports a field that changed and is declared immutable (`+k8s:immutable`). Since 1.37, generated code validates it, which
-/// does not show the value.
+/// Reports a field that changed and is declared immutable (`+k8s:immutable`) since 1.37.
 pub fn declared(errors: &mut Errors, new: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>, type_: &str) {
+    declared_since(errors, new, old, type_, V1_37);
+}
+
+/// Reports a field that changed and is declared immutable since a release. From then on, generated code validates it, which
+/// does not show the value.
+pub fn declared_since(
+    errors: &mut Errors,
+    new: &FieldValue<'_, '_>,
+    old: &FieldValue<'_, '_>,
+    type_: &str,
+    since: Minor,
+) {
     if internal::is_equal(type_, new.value, old.value, errors.release) {
         return;
     }
-    if errors.release.since(V1_37) {
+    if errors.release.since(since) {
         return errors.invalid_value(&new.path, BadValue::Raw("null".to_owned()), IMMUTABLE);
     }
     errors.invalid_typed(new, type_, IMMUTABLE);

@@ -117,6 +117,7 @@ pub fn warnings((group, kind): (&str, &str), object: &Value, old: Option<&Value>
         ("networking.k8s.io", "Ingress") => objects::ingress,
         ("networking.k8s.io", "NetworkPolicy") => addresses::network_policy,
         ("node.k8s.io", "RuntimeClass") => node_labels::runtime_class,
+        ("resource.k8s.io", "DeviceTaintRule") => objects::device_taint_rule,
         ("resource.k8s.io", "ResourceSlice") => objects::resource_slice,
         ("storage.k8s.io", "CSIDriver") => objects::csi_driver,
         ("storage.k8s.io", "CSIStorageCapacity") => node_labels::storage_capacity,

@@ -2,7 +2,7 @@
 
 use super::paths::names;
 use super::{Feature, drop_features, feature, is_set, remove};
-use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37};
+use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Map, Value};
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ const FEATURES: &[Feature] = &[
     feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "clusterTrustBundle"]]),
     feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "podCertificate"]]),
     feature(
-        Minor::NEVER,
+        V1_38,
         &[
             &["volumes", "*", "secret|configMap|downwardAPI|projected", "defaultUser"],
             &["volumes", "*", "secret|configMap|downwardAPI", "items", "*", "user"],

@@ -8,7 +8,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, int_or_percent, internal, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use crdx_value::release::{V1_33, V1_34, V1_37};
+use crdx_value::release::{V1_33, V1_34, V1_37, V1_38};
 use std::collections::BTreeSet;
 
 /// `ValidateStatefulSet` and `ValidateStatefulSetUpdate`
@@ -36,7 +36,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             ("serviceName", "string"),
             ("podManagementPolicy", "string"),
         ] {
-            immutable::typed(errors, &spec.child(name), &old_spec.child(name), type_);
+            immutable::declared_since(errors, &spec.child(name), &old_spec.child(name), type_, V1_38);
         }
         return;
     }
@@ -150,9 +150,11 @@ fn with_claims(spec: &FieldValue<'_, '_>, template: &Value) -> Value {
 
 fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
     let rolling = strategy.child("rollingUpdate");
+    let has_recreate = errors.release.since(V1_38);
     match strategy.child("type").text() {
         "" => errors.required(strategy, ""),
-        "OnDelete" => {
+        // `StatefulSetRecreateStrategy` is enabled by default since 1.38.
+        type_ if type_ == "OnDelete" || type_ == "Recreate" && has_recreate => {
             if rolling.is_set() {
                 errors.invalid_typed(
                     &rolling,
@@ -173,7 +175,11 @@ fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
             }
         }
         _ => {
-            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            let detail = if has_recreate {
+                "must be 'RollingUpdate', 'OnDelete', or 'Recreate'"
+            } else {
+                "must be 'RollingUpdate' or 'OnDelete'"
+            };
             errors.invalid_typed(strategy, "apps.StatefulSetUpdateStrategy", detail);
         }
     }

@@ -1,7 +1,7 @@
 //! `CronJob`s.
 
 use crate::validation::batch::cron;
-use crate::validation::batch::job::specification;
+use crate::validation::batch::job::{delegation, specification};
 use crate::validation::core::pod_template;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
@@ -30,6 +30,8 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let template = spec.child("jobTemplate");
     let job = template.child("spec");
     specification(errors, &job, &options);
+    let old_metadata = old.map(|old| FieldValue::new(old.at(&["spec", "jobTemplate", "metadata"]), ROOT));
+    delegation(errors, &template.child("metadata"), old_metadata);
     let (selector, manual) = (job.child("selector"), job.child("manualSelector"));
     if selector.is_set() {
         errors.invalid_typed(&selector, immutable::SELECTOR, "`selector` will be auto-generated");

@@ -10,7 +10,7 @@ use crate::validation::{formats, immutable, selectors};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_37;
+use crdx_value::release::{V1_37, V1_38};
 
 const MAX_PARALLELISM: i64 = 100_000;
 const MAX_FAILED_INDEXES: i64 = 100_000;
@@ -52,6 +52,27 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
         update::validate(errors, &spec, old_spec, old);
     }
     name_allows_completions(errors, &metadata, &spec);
+    delegation(errors, &metadata, old.map(|old| FieldValue::new(old.get("metadata"), ROOT)));
+}
+
+/// Reports annotations of which one needs the other, unless an update keeps them (`validateDelegationAnnotations`, since 1.38).
+pub(crate) fn delegation(errors: &mut Errors, metadata: &FieldValue<'_, '_>, old: Option<FieldValue<'_, '_>>) {
+    const KEYS: [&str; 2] = ["scheduling.k8s.io/workload-name", "scheduling.k8s.io/group-template-name"];
+    let annotations = metadata.child("annotations");
+    let of = |metadata: &FieldValue<'_, '_>, key| {
+        metadata.value.at(&["annotations", key]).and_then(Value::as_str).map(str::to_owned)
+    };
+    let is_set = KEYS.iter().any(|key| of(metadata, key).is_some());
+    let is_kept = old.is_some_and(|old| KEYS.iter().all(|key| of(&old, key) == of(metadata, key)));
+    if !errors.release.since(V1_38) || !is_set || is_kept {
+        return;
+    }
+    for key in KEYS {
+        if of(metadata, key).is_none_or(|text| text.is_empty()) {
+            let detail = format!("must be set to a non-empty value when {} or {} is set", KEYS[0], KEYS[1]);
+            errors.list.push(FieldError::required(&annotations.path.key(key), detail));
+        }
+    }
 }
 
 /// `validateGeneratedSelector`
@@ -121,7 +142,12 @@ pub(crate) fn specification(
         errors.nonnegative(&spec.child(name));
     }
     if spec.child("maxFailedIndexes").is_set() && !spec.child("backoffLimitPerIndex").is_set() {
-        errors.required(&spec.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
+        let detail = if errors.release.since(V1_38) {
+            "must be set when maxFailedIndexes is set"
+        } else {
+            "when maxFailedIndexes is specified"
+        };
+        errors.required(&spec.child("backoffLimitPerIndex"), detail);
     }
     managed_by(errors, &spec.child("managedBy"));
     completion_mode(errors, spec);

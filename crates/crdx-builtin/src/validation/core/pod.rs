@@ -12,12 +12,14 @@ use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::{difference, internal};
 use crdx_types::empties::Empties;
 use crdx_value::field::{ErrorList, FieldError, FieldPath, ROOT};
-use crdx_value::release::{Release, V1_32, V1_37};
+use crdx_value::release::{Release, V1_32, V1_37, V1_38};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
 /// The fields that an update may change, as the server lists them.
 const MUTABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+/// The other fields, which the message names since 1.38.
+const MUTABLE_WITH_GATES: &str = ",`spec.schedulingGates` (only deletions of existing scheduling gates),`spec.nodeSelector` (only additions, and only while the pod has scheduling gates),`spec.affinity.nodeAffinity` (only while the pod has scheduling gates)";
 
 /// Validates a Pod that a request changed only in its ephemeral containers. `empties` are those of the whole request.
 pub fn validate_ephemeral_containers(
@@ -148,7 +150,8 @@ fn update(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
         pod_spec::clear_volumes(&mut empties, &[], errors.release);
         let merged = FieldValue::with_empties(Some(&merged), ROOT, Some(&empties));
         let difference = difference::of("core.PodSpec", &old_spec, &merged, errors.release);
-        errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}\n{difference}"));
+        let gated = if errors.release.since(V1_38) { MUTABLE_WITH_GATES } else { "" };
+        errors.forbidden(spec, &format!("pod updates may not change fields other than {MUTABLE}{gated}\n{difference}"));
     }
 }
 

@@ -6,12 +6,13 @@ use crate::validation::{formats, immutable};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
+use crdx_value::release::V1_38;
 
 /// `ValidateSecret` and `ValidateSecretUpdate`
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (type_, data) = (object.child("type"), object.child("data"));
     if let Some(old) = old {
-        immutable::typed(errors, &type_, &FieldValue::new(old.get("type"), ROOT), "string");
+        immutable::declared_since(errors, &type_, &FieldValue::new(old.get("type"), ROOT), "string", V1_38);
         fixed_data(errors, object, Some(old), &["data"]);
     }
     let mut size = 0;

@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::V1_37;
+use crdx_value::release::{V1_37, V1_38};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -32,9 +32,10 @@ pub(crate) fn binding(
     }
     let Some(old) = old else { return };
     let old = FieldValue::new(Some(old), ROOT);
-    if !immutable::is_equal(role.value, old.child("roleRef").value) {
-        let detail = if errors.release.since(V1_37) { immutable::IMMUTABLE } else { "cannot change roleRef" };
-        errors.invalid_typed(&role, "rbac.RoleRef", detail);
+    if errors.release.since(V1_37) {
+        immutable::declared_since(errors, &role, &old.child("roleRef"), "rbac.RoleRef", V1_38);
+    } else if !immutable::is_equal(role.value, old.child("roleRef").value) {
+        errors.invalid_typed(&role, "rbac.RoleRef", "cannot change roleRef");
     }
 }
 
@@ -74,6 +75,7 @@ mod tests {
             updated("rbac.authorization.k8s.io/v1", "RoleBinding", &binding("a"), &binding("b"), release).remove(0)
         };
         let json = r#"roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"b"}: "#;
+        assert_eq!(update("1.38"), "roleRef: Invalid value: null: field is immutable");
         assert_eq!(update("1.37"), format!("{json}field is immutable"));
         assert_eq!(update("1.36"), format!("{json}cannot change roleRef"));
         let go = r#"roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"b"}: cannot change roleRef"#;

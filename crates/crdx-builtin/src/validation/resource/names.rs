@@ -4,7 +4,7 @@ use crate::validation::core::resources;
 use crate::validation::driver_names;
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::field::{FieldError, names};
-use crdx_value::release::{V1_35, V1_36, V1_37};
+use crdx_value::release::{V1_35, V1_36, V1_37, V1_38};
 
 const MAX_ID: usize = 32;
 const MAX_POOL: usize = 253;
@@ -71,7 +71,10 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &st
                 identifier(errors, field, id);
             }
         }
-        // The server does not validate other names.
+        _ if errors.release.since(V1_38) => {
+            errors.invalid_value(&field.path, name, "must not contain more than one slash");
+        }
+        // Before 1.38, the server does not validate other names.
         _ => {}
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::device_taint_rule::EFFECTS;
-use crate::validation::resource::names::{fully_qualified_name, label_value};
-use crate::validation::resource::{MAX_LIST, Stored, TEXTS, fits, opaque, selectors, unique};
+use crate::validation::resource::names::{self, fully_qualified_name, label_value};
+use crate::validation::resource::{MAX_LIST, Stored, TEXTS, fits, opaque, resource_slice, selectors, unique};
 use crate::validation::{formats, immutable, internal};
 use crdx_value::Value;
 use crdx_value::field::BadValue;
-use crdx_value::release::{Minor, V1_35, V1_36, V1_37};
+use crdx_value::release::{Minor, V1_35, V1_36, V1_37, V1_38};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_ALTERNATIVES: usize = 8;
@@ -199,6 +199,19 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
     }
     for toleration in request.child("tolerations").items() {
         validate_toleration(errors, &toleration);
+    }
+    // Since 1.38; those of an existing claim are not validated (`validateCapacityRequirements`, `Validate_CapacityRequirements`).
+    let capacity = request.child("capacity");
+    let requests = capacity.child("requests");
+    if errors.release.since(V1_38) && stored != Stored::Yes {
+        names::keys(errors, &requests, resource_slice::MAX_KEY, names::qualified_name);
+        if fits(errors, &requests, MAX_LIST) {
+            for (_, requested) in requests.entries() {
+                if requested.quantity().is_some_and(|quantity| quantity.sign() < 0) {
+                    errors.invalid(&requested, "must be greater than or equal to 0");
+                }
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::validation::resource::{fits, request_policy, unique};
 use crate::validation::{driver_names, formats, immutable};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{V1_35, V1_36, V1_37};
+use crdx_value::release::{V1_35, V1_36, V1_37, V1_38};
 use std::collections::BTreeSet;
 
 const MAX_DEVICES: usize = 128;
@@ -22,7 +22,7 @@ const MAX_TAINTS: usize = 16;
 const MAX_CONDITIONS: usize = 4;
 const MAX_TEXT: usize = 64;
 /// The maximum length of the key of an attribute.
-const MAX_KEY: usize = 63 + 1 + 32;
+pub(super) const MAX_KEY: usize = 63 + 1 + 32;
 /// The fields of an attribute.
 const VALUES: &str = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`";
 const UNSET_OR_TRUE: &str = "must be either unset or set to true";
@@ -59,17 +59,29 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     };
     let max = if devices.items().any(is_advanced) { MAX_ADVANCED_DEVICES } else { MAX_DEVICES };
     let selects_per_device = has_advanced && spec.child("perDeviceNodeSelection").bool();
-    if fits(errors, &devices, max) {
+    // Since 1.38, an update that does not change the devices does not validate them, instead of single fields of a device.
+    let by_list = errors.release.since(V1_38);
+    let keeps = |name| old.is_set() && immutable::is_equal(spec.child(name).value, old.child(name).value);
+    let keeps_devices = by_list && keeps("devices");
+    if !keeps_devices && fits(errors, &devices, max) {
         let mut seen = BTreeSet::new();
         for device in devices.items() {
             let name = device.child("name").text();
             let old_devices = old.child("devices");
             let before = old_devices.items().find(|old| old.child("name").text() == name).map(|old| old.value);
-            validate_device(errors, &device, before, selects_per_device);
+            validate_device(errors, &device, before.filter(|_| !by_list));
+            if has_advanced && !by_list {
+                device_nodes(errors, &device, selects_per_device);
+            }
             if !seen.insert(name) {
                 let path = if errors.release.since(V1_35) { device.path } else { device.path.child("name") };
                 errors.list.push(FieldError::duplicate(&path, name));
             }
+        }
+    }
+    if by_list && !(keeps_devices && keeps("perDeviceNodeSelection")) {
+        for device in devices.items() {
+            device_nodes(errors, &device, selects_per_device);
         }
     }
     if has_advanced && fits(errors, &counters, MAX_COUNTER_SETS) {
@@ -83,11 +95,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
 /// Which nodes have access: exactly one field says it.
 fn node_selection(errors: &mut Errors, spec: &FieldValue<'_, '_>, has_advanced: bool) {
     let mut set = named_or_selected(errors, spec, "must be either unset or set to a non-empty string");
-    let selector = spec.child("nodeSelector");
-    let terms = selector.child("nodeSelectorTerms");
-    if selector.is_set() && terms.len() != 1 {
-        errors.invalid_typed(&terms, "[]core.NodeSelectorTerm", "must have exactly one node selector term");
-    }
+    one_term(errors, &spec.child("nodeSelector"));
     let mut flags = vec![("allNodes", "`allNodes`")];
     if has_advanced {
         flags.push(("perDeviceNodeSelection", "`perDeviceNodeSelection`"));
@@ -111,6 +119,13 @@ fn node_selection(errors: &mut Errors, spec: &FieldValue<'_, '_>, has_advanced: 
     }
 }
 
+fn one_term(errors: &mut Errors, selector: &FieldValue<'_, '_>) {
+    let terms = selector.child("nodeSelectorTerms");
+    if selector.is_set() && terms.len() != 1 {
+        errors.invalid_typed(&terms, "[]core.NodeSelectorTerm", "must have exactly one node selector term");
+    }
+}
+
 /// `validateCounterSet` and `validateDeviceCounterConsumption`; `name` is the field with the name of the set.
 fn counter_set(errors: &mut Errors, set: &FieldValue<'_, '_>, name: &str) {
     let (name, counters) = (set.child(name), set.child("counters"));
@@ -127,7 +142,7 @@ fn counter_set(errors: &mut Errors, set: &FieldValue<'_, '_>, name: &str) {
 }
 
 /// `validateDevice`
-fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option<&Value>, selects_per_device: bool) {
+fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option<&Value>) {
     let has_advanced = errors.release.since(V1_36);
     formats::label(errors, &device.child("name"));
     let (attributes, capacity) = (device.child("attributes"), device.child("capacity"));
@@ -174,7 +189,6 @@ fn validate_device(errors: &mut Errors, device: &FieldValue<'_, '_>, old: Option
         }
         unique(errors, &consumed, ("counterSet", "resource/v1.DeviceCounterConsumption"));
     }
-    device_nodes(errors, device, selects_per_device);
     binding_conditions(errors, device);
 }
 
@@ -208,6 +222,9 @@ fn device_nodes(errors: &mut Errors, device: &FieldValue<'_, '_>, selects_per_de
         return;
     }
     let mut set = named_or_selected(errors, device, "must not be empty");
+    if errors.release.since(V1_38) {
+        one_term(errors, &selector);
+    }
     match all.value.as_bool() {
         Some(true) => set.push("`allNodes`"),
         Some(false) => errors.invalid(&all, UNSET_OR_TRUE),
@@ -259,7 +276,8 @@ fn validate_attribute(errors: &mut Errors, attribute: &FieldValue<'_, '_>) {
     let set: Vec<&str> = ["int", "bool", "string", "version"].into_iter().filter(is_set).collect();
     let (text, version) = (attribute.child("string"), attribute.child("version"));
     if version.is_set() && !is_semantic_version(version.text()) {
-        errors.invalid(&version, "must be a string compatible with semver.org spec 2.0.0");
+        let most = if errors.release.since(V1_38) { ", with at most 18 digits in numbers" } else { "" };
+        errors.invalid(&version, format!("must be a string compatible with semver.org spec 2.0.0{most}"));
     }
     for field in [&text, &version] {
         if field.text().len() > MAX_TEXT {

@@ -4,6 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT};
+use crdx_value::release::V1_38;
 use std::collections::HashSet;
 
 /// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
@@ -38,7 +39,8 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let Some(old) = old else { return };
     let old_spec = FieldValue::new(old.get("spec"), ROOT);
     immutable::typed(errors, &attached, &old_spec.child("attachRequired"), "*bool");
-    immutable::typed(errors, &modes, &old_spec.child("volumeLifecycleModes"), "[]storage.VolumeLifecycleMode");
+    let old_modes = old_spec.child("volumeLifecycleModes");
+    immutable::declared_since(errors, &modes, &old_modes, "[]storage.VolumeLifecycleMode", V1_38);
 }
 
 /// `validateTokenRequests`

@@ -4,7 +4,7 @@ use super::Warnings;
 use crate::validation::field_value::FieldValue;
 use crdx_value::Value;
 use crdx_value::field::names;
-use crdx_value::release::{Release, V1_31, V1_33};
+use crdx_value::release::{Release, V1_31, V1_33, V1_38};
 
 const DEPRECATED: &[(&str, &str)] = &[
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
@@ -25,6 +25,9 @@ pub(super) fn deprecation(label: &str, release: Release) -> Option<&'static str>
     let is_newer = label.contains(".alpha.") || label.ends_with("/master");
     if is_newer && !release.since(V1_31) {
         return None;
+    }
+    if label == "node-role.kubernetes.io/master" && release.since(V1_38) {
+        return Some(r#"deprecated since v1.20; use "node-role.kubernetes.io/control-plane" instead"#);
     }
     DEPRECATED.iter().find(|(deprecated, _)| *deprecated == label).map(|(_, message)| *message)
 }

@@ -6,7 +6,7 @@ use crate::validation::immutable;
 use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
-use crdx_value::release::{V1_31, V1_32, V1_33, V1_34, V1_35, V1_36};
+use crdx_value::release::{V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_38};
 use std::cmp::Ordering;
 
 const STORAGE_CLASS_NAME: &str = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
@@ -161,6 +161,16 @@ pub(super) fn resource_slice(warnings: &mut Warnings, object: &FieldValue<'_, '_
     }
 }
 
+/// `warningsForDeviceTaintRule`, since 1.38
+pub(super) fn device_taint_rule(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
+    let spec = object.child("spec");
+    let selector = spec.child("deviceSelector");
+    let is_empty = ["driver", "pool", "device"].iter().all(|name| !selector.child(name).is_set());
+    if selector.is_set() && is_empty && warnings.release.since(V1_38) {
+        warnings.at(&selector.path, "an empty selector matches every device from every driver in the cluster");
+    }
+}
+
 /// `WarningsOnCreate` and `WarningsOnUpdate` of a `CSIDriver`
 pub(super) fn csi_driver(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
@@ -175,6 +185,21 @@ pub(super) fn csi_driver(warnings: &mut Warnings, object: &FieldValue<'_, '_>, o
 #[cfg(test)]
 mod tests {
     use super::super::tests::created;
+
+    #[test]
+    fn an_empty_selector_of_devices_has_a_warning_since_1_38() {
+        let of = |selector: &str, release| {
+            created(
+                "resource.k8s.io",
+                "DeviceTaintRule",
+                &format!(r#"{{"spec":{{"deviceSelector":{selector}}}}}"#),
+                release,
+            )
+        };
+        let text = "spec.deviceSelector: an empty selector matches every device from every driver in the cluster";
+        assert_eq!((of("{}", "1.38"), of("{}", "1.37")), (vec![text.to_owned()], Vec::new()));
+        assert_eq!(of(r#"{"driver":"d"}"#, "1.38"), [""; 0]);
+    }
 
     #[test]
     fn a_headless_service_ignores_fields() {

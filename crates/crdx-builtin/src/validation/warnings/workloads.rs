@@ -3,7 +3,7 @@
 use super::{Warnings, pods};
 use crate::validation::field_value::FieldValue;
 use crdx_value::Value;
-use crdx_value::release::V1_33;
+use crdx_value::release::{V1_33, V1_38};
 
 const COMPLETIONS: i64 = 100_000;
 const PARALLELISM: i64 = 10_000;
@@ -29,13 +29,14 @@ pub(super) fn named_workload(warnings: &mut Warnings, object: &FieldValue<'_, '_
     }
 }
 
-/// `ReplicationController`s: the warnings about an update are those about the template that it replaces.
+/// `ReplicationController`s. Before 1.38, the warnings about an update are those about the template that it replaces.
 pub(super) fn replication_controller(warnings: &mut Warnings, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let Some(before) = old else { return named_workload(warnings, object, None) };
     if is_new_generation(object, old) {
         let spec = object.child("spec");
         let path = spec.child("template").path;
-        pods::template(warnings, &FieldValue::new(before.at(&["spec", "template"]), path));
+        let warned = if warnings.release.since(V1_38) { object.value } else { before };
+        pods::template(warnings, &FieldValue::new(warned.at(&["spec", "template"]), path));
     }
 }
 
@@ -153,11 +154,11 @@ mod tests {
             json::read(text.as_bytes()).unwrap()
         };
         let (plain, deprecated) = ("", r#""beta.kubernetes.io/os":"a""#);
-        let found = |old: &str, new: &str| {
+        let found = |old: &str, new: &str, release: &str| {
             let kind = ("", "ReplicationController");
-            warnings(kind, &read(2, new), Some(&read(1, old)), "1.37".parse().unwrap())
+            warnings(kind, &read(2, new), Some(&read(1, old)), release.parse().unwrap()).len()
         };
-        assert_eq!(found(plain, deprecated), [""; 0]);
-        assert_eq!(found(deprecated, plain).len(), 1);
+        assert_eq!((found(plain, deprecated, "1.37"), found(deprecated, plain, "1.37")), (0, 1));
+        assert_eq!((found(plain, deprecated, "1.38"), found(deprecated, plain, "1.38")), (1, 0));
     }
 }

@@ -32,6 +32,8 @@ pub(in crate::server) struct List {
     pub continue_: String,
     /// `remainingItemCount`
     pub remaining: Option<i64>,
+    /// `shardInfo.selector`, empty for none.
+    pub shards: String,
     pub items: Vec<Arc<Value>>,
     /// The Go type of the list, which one error message contains.
     pub go_type: &'static str,
@@ -55,6 +57,9 @@ impl List {
             out.insert("remainingItemCount".to_owned(), Value::Int(count));
         }
         out.insert("resourceVersion".to_owned(), Value::from(self.resource_version.as_str()));
+        if !self.shards.is_empty() {
+            out.insert("shardInfo".to_owned(), object([("selector", self.shards.as_str())]));
+        }
         out
     }
 

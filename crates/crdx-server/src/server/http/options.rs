@@ -2,10 +2,10 @@
 //! query and validated (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
 
 use crate::server::http::query::Query;
-use crate::server::http::selector::{FieldSelector, LabelSelector};
+use crate::server::http::selector::{FieldSelector, LabelSelector, ShardSelector};
 use crate::server::http::status::Refusal;
 use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
-use crdx_value::release::{Release, V1_32, V1_33, V1_34};
+use crdx_value::release::{Release, V1_32, V1_33, V1_34, V1_38};
 use crdx_value::{Value, json, quote};
 
 /// `fieldValidation`: the handling of unknown and duplicate fields.
@@ -139,6 +139,8 @@ pub(in crate::server) struct ListOptions {
     pub labels: LabelSelector,
     /// `fieldSelector`
     pub fields: FieldSelector,
+    /// `shardSelector`
+    pub shards: ShardSelector,
     /// `limit`; 0 if not set.
     pub limit: i64,
     pub continue_: String,
@@ -162,6 +164,7 @@ pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result
     let mut options = ListOptions {
         labels: LabelSelector::parse(&text("labelSelector"), release).map_err(Refusal::bad_request)?,
         fields: FieldSelector::parse(&text("fieldSelector")).map_err(Refusal::bad_request)?,
+        shards: ShardSelector::default(),
         limit,
         continue_: text("continue"),
         resource_version: text("resourceVersion"),
@@ -182,7 +185,13 @@ pub(in crate::server) fn list_options(query: &Query, release: Release) -> Result
     } else {
         list_errors(&options)
     };
-    if errors.is_empty() { Ok(options) } else { Err(Refusal::invalid_options("ListOptions", errors)) }
+    if !errors.is_empty() {
+        return Err(Refusal::invalid_options("ListOptions", errors));
+    }
+    if release.since(V1_38) {
+        options.shards = ShardSelector::parse(&text("shardSelector")).map_err(Refusal::bad_request)?;
+    }
+    Ok(options)
 }
 
 /// Returns true if the feature gate `WatchList` is enabled by default; 1.33 disabled it again.

@@ -3,7 +3,9 @@
 mod field;
 mod label;
 mod of_object;
+mod shards;
 
 pub(in crate::server) use field::FieldSelector;
 pub use label::LabelSelector;
 pub use of_object::of_object as label_selector_of;
+pub(in crate::server) use shards::ShardSelector;

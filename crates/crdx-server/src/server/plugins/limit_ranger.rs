@@ -9,6 +9,7 @@ use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::limit_ranger;
 use crdx_value::Value;
+use crdx_value::release::V1_38;
 use crdx_value::steps::Steps;
 use std::sync::Arc;
 
@@ -84,8 +85,11 @@ impl Plugin for LimitRanger {
     ) -> Result<(), Refusal> {
         let Some(object) = object else { return Ok(()) };
         let steps = Steps::of_request();
+        // Before 1.38, updates are validated like new objects.
+        let release = self.resources.settings.release;
+        let old = attributes.old_object.filter(|_| release.since(V1_38));
         for range in self.ranges(attributes, calls)? {
-            if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, object, &steps)? {
+            if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, (object, old), &steps)? {
                 return Err(attributes.forbidden(&reason));
             }
         }

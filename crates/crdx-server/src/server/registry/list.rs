@@ -51,7 +51,7 @@ impl<S: ReadStrategy + ?Sized> Registry<'_, S> {
         let (found, resource_version) = pages.objects(&self.storage.revision, strategy.objects(), &scope.prefix)?;
         let mut page = Page::new(pages.limit);
         let mut undecodable = Vec::new();
-        let selects = !options.labels.is_empty() || !options.fields.is_empty();
+        let selects = !options.labels.is_empty() || !options.fields.is_empty() || !options.shards.is_empty();
         for (key, stored) in found {
             if !scope.contains(&key) {
                 continue;
@@ -72,7 +72,7 @@ impl<S: ReadStrategy + ?Sized> Registry<'_, S> {
                 }
                 read => read?,
             };
-            if strategy.selects(&object, options)? {
+            if strategy.selects(&object, options)? && options.shards.selects(&object) {
                 page.items.push(object);
                 page.last = key;
             }
@@ -89,6 +89,7 @@ impl<S: ReadStrategy + ?Sized> Registry<'_, S> {
             resource_version: resource_version.to_string(),
             continue_: if more { token(resource_version, scope.relative(&page.last)) } else { String::new() },
             remaining: (more && !selects).then_some(page.skipped),
+            shards: options.shards.text(),
             items: page.items,
             go_type,
         })

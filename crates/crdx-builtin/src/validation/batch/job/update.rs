@@ -149,6 +149,18 @@ mod tests {
         assert!(missing("1.36") && !missing("1.37"));
     }
     #[test]
+    fn delegation_needs_both_annotations_since_1_38() {
+        let job = |annotations: &str| format!(r#"{{"metadata":{{"annotations":{{{annotations}}}}},"spec":{{}}}}"#);
+        let about_annotations =
+            |found: Vec<String>| found.into_iter().filter(|error| error.contains("annotations")).collect::<Vec<_>>();
+        let one = job(r#""scheduling.k8s.io/workload-name":"w""#);
+        let of = |release| about_annotations(created("batch/v1", "Job", &one, release));
+        let expected = "metadata.annotations[scheduling.k8s.io/group-template-name]: Required value: must be set to a non-empty value when scheduling.k8s.io/workload-name or scheduling.k8s.io/group-template-name is set";
+        assert_eq!((of("1.38"), of("1.37")), (vec![expected.to_owned()], Vec::new()));
+        assert_eq!(about_annotations(updated("batch/v1", "Job", &one, &one, "1.38")), [""; 0]);
+    }
+
+    #[test]
     fn the_manager_of_a_job_is_validated_and_immutable_before_1_32_too() {
         let old = job(r#","controller-uid":"u""#, "a");
         let with = |manager: &str| old.replace(r#""spec":{"s"#, &format!(r#""spec":{{"managedBy":"{manager}","s"#));

@@ -6,7 +6,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::internal;
 use crdx_types::amounts::{is_less, quantity};
 use crdx_value::field::ROOT;
-use crdx_value::release::{Release, V1_34, V1_35, V1_36, V1_37};
+use crdx_value::release::{Release, V1_34, V1_35, V1_36, V1_37, V1_38};
 use crdx_value::{Map, Value};
 
 const ONLY_CPU_AND_MEMORY: &str = "only cpu and memory resources are mutable";
@@ -39,7 +39,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
         return only(errors, "windows pods cannot be resized");
     }
     quality_of_service_is_kept(errors, object, &spec, old);
-    if !is_supported(old) {
+    if !release.since(V1_38) && !is_supported(old) {
         errors.forbidden(&spec, "Pod running on node without support for resize");
     }
     let mut merged = spec.value.clone();

@@ -8,7 +8,7 @@ use crate::validation::{formats, selectors};
 use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
-use crdx_value::release::{Release, V1_33};
+use crdx_value::release::{Release, V1_33, V1_38};
 
 /// What the validation of a Pod specification depends on. An error that the existing specification already has is
 /// tolerated where a field of this struct says so.
@@ -74,6 +74,8 @@ impl PodOptions {
             allows_invalid_deletion_cost: super::annotations::deletion_cost(metadata).is_err(),
             ..Self::default()
         };
+        options.allows_indivisible_huge_pages =
+            release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"));
         each_container(&spec, |container| {
             options.allows_devices_in_user_namespaces |= !host_users && container.child("volumeDevices").len() > 0;
             options.allows_sys_admin |= super::security_context::adds_sys_admin(&container.child("securityContext"));

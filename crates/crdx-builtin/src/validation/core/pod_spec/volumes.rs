@@ -147,6 +147,7 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
         "configMap" => files(errors, source, "name"),
         "downwardAPI" => {
             sources::file_mode(errors, &source.child("defaultMode"));
+            sources::file_owner(errors, &source.child("defaultUser"));
             for file in source.child("items").items() {
                 // The server reports these errors at the volume source.
                 projected::downward_file(errors, &FieldValue { path: source.path, ..file });
@@ -180,6 +181,7 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
 fn files(errors: &mut Errors, source: &FieldValue<'_, '_>, name: &str) {
     errors.require_text(&source.child(name));
     sources::file_mode(errors, &source.child("defaultMode"));
+    sources::file_owner(errors, &source.child("defaultUser"));
     for item in source.child("items").items() {
         projected::key_to_path(errors, &item);
     }

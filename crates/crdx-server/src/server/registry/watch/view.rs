@@ -101,7 +101,7 @@ impl View {
     /// Returns true if the client sees every object in its scope. Then the object before a write is not needed, as in
     /// `transform` of `etcd3/watcher.go`, and the one after it only for the first watch of its representation.
     fn selects_all(&self) -> bool {
-        self.options.labels.is_empty() && self.options.fields.is_empty()
+        self.options.labels.is_empty() && self.options.fields.is_empty() && self.options.shards.is_empty()
     }
 
     /// Identifies the text of an event of this type.
@@ -113,7 +113,8 @@ impl View {
     fn visible(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
         let Some(stored) = stored else { return Ok(None) };
         let shown = self.strategy.read(stored)?;
-        Ok(self.strategy.selects(&shown, &self.options)?.then_some(shown))
+        let is_selected = self.strategy.selects(&shown, &self.options)? && self.options.shards.selects(&shown);
+        Ok(is_selected.then_some(shown))
     }
 
     /// Returns true if the next Table includes column definitions.

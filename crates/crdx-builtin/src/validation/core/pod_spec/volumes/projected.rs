@@ -1,19 +1,21 @@
 //! Projected volumes, and the files of volumes (`validateProjectedVolumeSource`, `validateKeyToPath` and
 //! `validateDownwardAPIVolumeFile`).
 
-use super::sources::file_mode;
+use super::sources::{file_mode, file_owner};
 use crate::validation::certificates::signer_names;
 use crate::validation::core::pod_spec::env;
 use crate::validation::core::pod_spec::options::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{annotations, formats, selectors};
-use crdx_value::release::{Release, V1_37};
+use crdx_value::release::{Release, V1_37, V1_38};
 use std::collections::HashSet;
 
 /// `validVolumeDownwardAPIFieldPathExpressions`
 const VOLUME_FIELDS: &[&str] =
     &["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
-const KEY_TYPES: &[&str] = &["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
+const CLASSIC_KEY_TYPES: &[&str] = &["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
+const KEY_TYPES: &[&str] =
+    &["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "MLDSA44", "MLDSA65", "MLDSA87"];
 const DUPLICATE_PATH: &str = "conflicting duplicate paths";
 /// Tokens expire after 2^32 seconds at the latest, and after ten minutes at the earliest.
 const TOKEN_SECONDS: (i64, i64) = (10 * 60, 1 << 32);
@@ -27,6 +29,7 @@ fn has_certificates(release: Release) -> bool {
 /// `validateProjectedVolumeSource`
 pub fn validate(errors: &mut Errors, volume: &FieldValue<'_, '_>, options: &PodOptions) {
     file_mode(errors, &volume.child("defaultMode"));
+    file_owner(errors, &volume.child("defaultUser"));
     let mut paths = HashSet::new();
     for source in volume.child("sources").items() {
         let mut count = 0;
@@ -96,6 +99,7 @@ pub(crate) fn key_to_path(errors: &mut Errors, item: &FieldValue<'_, '_>) {
     errors.require_text(&path);
     formats::local_path(errors, &path);
     file_mode(errors, &item.child("mode"));
+    file_owner(errors, &item.child("user"));
 }
 
 /// `validateDownwardAPIVolumeFile`
@@ -115,6 +119,7 @@ pub(crate) fn downward_file(errors: &mut Errors, file: &FieldValue<'_, '_>) {
         errors.required(file, "one of fieldRef and resourceFieldRef is required");
     }
     file_mode(errors, &file.child("mode"));
+    file_owner(errors, &file.child("user"));
 }
 
 fn token(errors: &mut Errors, volume: &FieldValue<'_, '_>, token: &FieldValue<'_, '_>, options: &PodOptions) {
@@ -129,6 +134,7 @@ fn token(errors: &mut Errors, volume: &FieldValue<'_, '_>, token: &FieldValue<'_
         }
         Some(_) => {}
     }
+    file_owner(errors, &token.child("user"));
     // The server reports errors about the path at the volume.
     let path = FieldValue { path: volume.path.child("path"), ..token.child("path") };
     if errors.require_text(&path) && !options.allows_token_paths_outside {
@@ -173,6 +179,7 @@ fn trust_bundle<'v>(
         }
         (false, false) => errors.required(bundle, "either name or signerName must be specified"),
     }
+    file_owner(errors, &bundle.child("user"));
     let path = bundle.child("path");
     errors.require_text(&path);
     formats::local_path(errors, &path);
@@ -190,7 +197,10 @@ fn pod_certificate<'v>(
     let signer = certificate.child("signerName");
     signer_names::signer_name(errors, &signer);
     annotations::domain_prefixed(errors, &certificate.child("userAnnotations"));
-    errors.supported(&certificate.child("keyType"), KEY_TYPES);
+    // `PodCertificateMLDSA` is enabled by default since 1.38.
+    let types = if errors.release.since(V1_38) { KEY_TYPES } else { CLASSIC_KEY_TYPES };
+    errors.supported(&certificate.child("keyType"), types);
+    file_owner(errors, &certificate.child("user"));
     let expiration = certificate.child("maxExpirationSeconds");
     if let Some(seconds) = expiration.int() {
         let max = if signer_names::is_kubernetes_signer(signer.text()) { DAY } else { 91 * DAY };

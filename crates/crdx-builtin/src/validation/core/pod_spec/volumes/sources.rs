@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::formats;
 use crdx_regexp::Regexp;
 use crdx_value::field::{FieldError, names};
-use crdx_value::release::V1_35;
+use crdx_value::release::{V1_35, V1_38};
 
 const FILE_MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 const HOST_PATH_TYPES: &[&str] =
@@ -17,6 +17,13 @@ const BLOB_DISK: &str = "https://{account-name}.blob.core.windows.net/{container
 pub(crate) fn file_mode(errors: &mut Errors, mode: &FieldValue<'_, '_>) {
     if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
         errors.invalid(mode, FILE_MODE);
+    }
+}
+
+/// An error for a user that is no user ID. Before 1.38, the server drops the field (`AtomicWriteVolumeUserFields`).
+pub(crate) fn file_owner(errors: &mut Errors, user: &FieldValue<'_, '_>) {
+    if errors.release.since(V1_38) {
+        formats::user_or_group_id(errors, user);
     }
 }
 

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Records a release once its modules are served (docs/ADD-A-RELEASE.md, "Steps for its release"), and shows what differs from the recordings in the repository. Set BETA to None first.
+# usage: tests/apiserver/release.sh 1.38.0 KUBECTL [STEP…]; without steps, all of them in this order:
+#   served     every module of the release is served; ends with exit code 2 and their names if one is not
+#   modules    tests/apiserver/go.mod requires the release
+#   exchanges  the answers of the CRD API server in tests/conformance (CRDX_RECORD)
+#   assets     kube-apiserver and etcd, in $ASSETS
+#   writes     the answers of kube-apiserver to random writes of built-in kinds (record_writes.sh)
+#   scores     the scores of the recordings in ../shared/conformance, if they are there
+set -euo pipefail
+version=$1 kubectl=$2 top=$(cd "$(dirname "$0")/../.." && pwd)
+shift 2
+minor=${version#*.} short=${version%.*}
+export GOTOOLCHAIN=auto
+modules="api apiextensions-apiserver apimachinery apiserver client-go kube-aggregator kubectl"
+assets=${ASSETS:-/tmp/assets-$short}
+cd "$top"
+
+served() {
+    local missing=()
+    for module in "k8s.io/kubernetes@v$version" $(printf "k8s.io/%s@v0.$minor " $modules); do
+        (cd "$(mktemp -d)" && go mod download "$module" > /dev/null 2>&1) || missing+=("$module")
+    done
+    if [ ${#missing[@]} -gt 0 ]; then
+        echo "not served yet: ${missing[*]}" >&2
+        exit 2
+    fi
+}
+
+modules() {
+    (cd tests/apiserver && go get $(sed -n "s/^\s*\(k8s\.io\/[a-z-]*\) v0\..* \?$/\1@v0.$minor/p" go.mod | sed '/indirect/d' | grep -E "k8s.io/($(echo $modules | tr ' ' '|'))@") && go mod tidy)
+}
+
+exchanges() {
+    local program=$(mktemp -d)/apiserver-$short url
+    (cd tests/apiserver && go build -o "$program" .)
+    exec 3< <("$program" -port 0)
+    local server=$!
+    trap 'kill $server' EXIT
+    read -r url <&3
+    CRDX_RECORD=$url cargo test --test tests conformance
+    kill $server
+    trap - EXIT
+}
+
+assets() { tests/apiserver/kube-apiserver.sh "$version" "$assets"; }
+
+writes() { tests/apiserver/builtin/record_writes.sh "$kubectl" "$short=$assets"; }
+
+scores() {
+    [ -d ../shared/conformance ] || return 0
+    local binary=${BINARY:-$top/target/release/kubectl-crdx}
+    python3 ../shared/conformance/replay.py --binary "$binary" --version "$short" --json "tests/conformance/score-$short.json"
+    python3 ../shared/conformance/builtin.py --binary "$binary" --version "$short" | tail -n 1
+}
+
+for step in "${@:-served}" $([ $# -gt 0 ] || echo modules exchanges assets writes scores); do
+    echo "== $step" >&2
+    "$step"
+done
+git status --short tests
+git diff --stat tests
