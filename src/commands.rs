@@ -11,11 +11,11 @@ mod configured;
 mod definitions;
 mod diff;
 mod envtest;
+mod error;
 mod example;
 mod exit;
 mod explain;
 mod external_diff;
-mod failure;
 mod fetch;
 mod flags;
 mod get;
@@ -38,14 +38,13 @@ mod validate;
 mod version;
 mod watching;
 
+pub use error::Error;
 pub use exit::Exit;
 
 use crate::cluster;
 use crate::configuration::{Key, Settings};
-use crate::input::temp_file::TempFileError;
 use crate::output::printable::{complain, complain_all};
 use clap::{ArgMatches, FromArgMatches};
-use crdx::simulator::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -75,18 +74,16 @@ pub fn run(words: Vec<OsString>) -> u8 {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
         let exit = match once(&mut command, words.clone(), &program) {
             Ok(exit) => exit,
-            Err(error) => match watching::changed_settings(&error) {
-                Some(file) => {
-                    restarted = Some(file.to_owned());
-                    continue;
-                }
-                // The reader closed the pipe (`| head`): stop quietly.
-                None if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
-                None => {
-                    complain!("error: {}", message(&error));
-                    Exit::CannotTell
-                }
-            },
+            Err(Error::SettingsChanged { file }) => {
+                restarted = Some(file);
+                continue;
+            }
+            // The reader closed the pipe (`| head`): stop quietly.
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
+            Err(error) => {
+                complain_all(&error.text(false));
+                Exit::CannotTell
+            }
         };
         match read {
             // The new settings cannot be used, which is printed. The watch goes on when they are corrected.
@@ -97,7 +94,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 }
 
 /// Parses the words with the settings of the project, and runs the command.
-fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io::Result<Exit> {
+fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> Result<Exit, Error> {
     let parsed = command.try_get_matches_from_mut(words.clone());
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
@@ -165,21 +162,11 @@ fn configure(
     }
 }
 
-/// Describes an error that stopped a command.
-fn message(error: &io::Error) -> String {
-    if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
-        return format!("{error}\nhelp: {TEMP_FILE_HELP}");
-    }
-    // The disk of the output is full: errors of other files say which file it is.
-    let is_full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
-    if is_full.contains(&error.kind()) { format!("the output cannot be written: {error}") } else { error.to_string() }
-}
-
 /// Runs the command. `program` is the first word of the command line.
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
+fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> Result<Exit, Error> {
     if let Err(note) = args.command.resolve_commits() {
         complain!("error: {}", note.text());
         return Ok(Exit::CannotTell);

@@ -1,5 +1,7 @@
 //! Errors of kubectl.
 
+use crdx_value::GoError;
+
 /// The reason why kubectl would not send a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsentError {
