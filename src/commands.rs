@@ -12,11 +12,11 @@ mod definitions;
 mod diff;
 #[cfg(feature = "serve")]
 mod envtest;
+mod error;
 mod example;
 mod exit;
 mod explain;
 mod external_diff;
-mod failure;
 #[cfg(feature = "cluster")]
 mod fetch;
 mod flags;
@@ -42,14 +42,13 @@ mod validate;
 mod version;
 mod watching;
 
+pub use error::Error;
 pub use exit::Exit;
 
 use crate::cluster;
 use crate::configuration::{Key, Settings};
-use crate::input::temp_file::TempFileError;
 use crate::output::printable::{complain, complain_all};
 use clap::{ArgMatches, FromArgMatches};
-use crdx::simulator::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -79,18 +78,16 @@ pub fn run(words: Vec<OsString>) -> u8 {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
         let exit = match once(&mut command, words.clone()) {
             Ok(exit) => exit,
-            Err(error) => match watching::changed_settings(&error) {
-                Some(file) => {
-                    restarted = Some(file.to_owned());
-                    continue;
-                }
-                // The reader closed the pipe (`| head`): stop quietly.
-                None if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
-                None => {
-                    complain!("error: {}", message(&error));
-                    Exit::CannotTell
-                }
-            },
+            Err(Error::SettingsChanged { file }) => {
+                restarted = Some(file);
+                continue;
+            }
+            // The reader closed the pipe (`| head`): stop quietly.
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
+            Err(error) => {
+                complain_all(&error.text(false));
+                Exit::CannotTell
+            }
         };
         match read {
             // The new settings cannot be used, which is printed. The watch goes on when they are corrected.
@@ -101,7 +98,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 }
 
 /// Parses the words with the settings of the project, and runs the command.
-fn once(command: &mut clap::Command, words: Vec<OsString>) -> io::Result<Exit> {
+fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error> {
     let parsed = command.try_get_matches_from_mut(words.clone());
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
@@ -169,21 +166,11 @@ fn configure(
     }
 }
 
-/// Describes an error that stopped a command.
-fn message(error: &io::Error) -> String {
-    if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
-        return format!("{error}\nhelp: {TEMP_FILE_HELP}");
-    }
-    // The disk of the output is full: errors of other files say which file it is.
-    let is_full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
-    if is_full.contains(&error.kind()) { format!("the output cannot be written: {error}") } else { error.to_string() }
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(mut args: command_line::Args, settings: &Settings) -> io::Result<Exit> {
+fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Error> {
     if let Err(note) = args.command.resolve_commits() {
         complain!("error: {}", note.text());
         return Ok(Exit::CannotTell);

@@ -256,6 +256,7 @@ mod tests {
         for text in [&b" \n"[..], b"canary\nbird", b"canary\xff", "can\u{e9}ry".as_bytes()] {
             std::fs::write(&file, text).unwrap();
             let error = authorization(&user).unwrap_err();
+            let error = error.as_str();
             assert!(!error.contains("canary") && error.contains("token"), "{error}");
         }
         // The file takes precedence over the token, which is used while the file cannot be read.
@@ -264,7 +265,7 @@ mod tests {
         assert_eq!(authorization(&both), Ok(Some("Bearer abc".to_owned())));
         std::fs::remove_file(&file).unwrap();
         assert_eq!(authorization(&both), Ok(Some("Bearer other".to_owned())));
-        assert!(authorization(&user).unwrap_err().contains("cannot be read"));
+        assert!(authorization(&user).unwrap_err().as_str().contains("cannot be read"));
     }
 
     #[test]
@@ -276,10 +277,11 @@ mod tests {
         assert!(
             authorization(&User { token: token("canary").token, ..basic })
                 .unwrap_err()
+                .as_str()
                 .starts_with("the user has a token and")
         );
         let mut certified = User { plugin: plugin(), ..User::default() };
-        assert!(authorization(&certified).unwrap_err().contains("/nonexistent/login cannot be started"));
+        assert!(authorization(&certified).unwrap_err().as_str().contains("/nonexistent/login cannot be started"));
         certified.certificate.data = Some(vec![1]);
         assert_eq!(authorization(&certified), Ok(None));
     }

@@ -13,6 +13,7 @@ mod flags;
 mod folder;
 
 use crate::cluster;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::OnlyJson;
 use crate::output::printable::complain;
@@ -65,7 +66,7 @@ impl Program {
 }
 
 /// Runs the command.
-pub fn run(args: &args::Envtest) -> io::Result<Exit> {
+pub fn run(args: &args::Envtest) -> Result<Exit, Error> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
     let Some(base) = base else {

@@ -3,6 +3,7 @@
 pub mod args;
 
 use super::definitions::{Definition, Given};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
@@ -13,10 +14,10 @@ use crdx_types::openapi::OpenApiVersion;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::suggest;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Runs the command.
-pub fn run(args: &args::Openapi) -> io::Result<Exit> {
+pub fn run(args: &args::Openapi) -> Result<Exit, Error> {
     let mut exit = Exit::Accepted;
     let args::Openapi { words, crds, kubernetes, cluster, .. } = args;
     let definitions = Given { words, crds, kubernetes: *kubernetes, cluster }.read(&mut exit);

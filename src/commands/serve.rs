@@ -4,6 +4,7 @@ pub mod args;
 mod load;
 
 use super::terminal;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::files::open::private_log;
 use crate::output::printable::complain;
@@ -15,7 +16,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 /// Runs the command.
-pub fn run(args: &args::Serve) -> io::Result<Exit> {
+pub fn run(args: &args::Serve) -> Result<Exit, Error> {
     let running = match start(args) {
         Ok(running) => running,
         Err(problems) => {

@@ -112,7 +112,7 @@ mod tests {
         assert!(error("NAME:{a}{b}").as_str().starts_with("unexpected path string"));
         assert_eq!(
             CustomColumns::parse_file("A B\n.a\n").unwrap_err(),
-            "number of headers (2) and field specifications (1) don't match"
+            "number of headers (2) and field specifications (1) don't match".into()
         );
         assert!(CustomColumns::parse_file("A B\n.a .b\n").is_ok());
     }

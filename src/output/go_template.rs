@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn errors_name_the_template() {
         let error = print("{{.kind").unwrap_err();
-        assert!(error.starts_with("error parsing template {{.kind, template: output:1:"), "{error}");
+        assert!(error.as_str().starts_with("error parsing template {{.kind, template: output:1:"), "{error}");
         let error = print("{{base64decode .kind.x}}").unwrap_err();
-        assert!(error.starts_with("error executing template \"{{base64decode .kind.x}}\": "), "{error}");
+        assert!(error.as_str().starts_with("error executing template \"{{base64decode .kind.x}}\": "), "{error}");
         let strict = GoTemplate::parse("{{.a}}", false).unwrap();
         assert!(strict.execute(&Value::Object(crdx_value::Map::new())).is_err());
     }

@@ -162,8 +162,11 @@ mod tests {
                 format!(
                     "Field {{.spec.x}} in *unstructured.Unstructured is an unsortable type: interface, err: {reason}"
                 )
+                .into()
             );
         }
-        assert!(sorted(&[None, None], "{.spec").unwrap_err().starts_with("unexpected path string, expected a"));
+        assert!(
+            sorted(&[None, None], "{.spec").unwrap_err().as_str().starts_with("unexpected path string, expected a")
+        );
     }
 }

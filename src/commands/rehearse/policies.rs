@@ -1,12 +1,13 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
+use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
 use super::policy_rehearsal::Effects;
 use super::policy_rehearsal::PolicyRehearsal;
 use super::report::PolicyReport;
 use super::report::policies::Counts;
-use super::{Failure, args};
 use crate::cluster::{self, Resource};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
@@ -29,8 +30,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
-pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
-    let usage = |message: &str| Err(Failure::Reported(format!("error: {message}\n")));
+pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
+    let usage = |message: &str| Err(Error::usage(message));
     if args.output == Some(ReportFormat::Html) {
         return usage("--policies does not support -o html: use -o json, or no -o");
     }
@@ -80,7 +81,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let Some(admission) = admission else {
-        return Err(Failure::Reported("error: --policies has no admission policy or binding\n".to_owned()));
+        return Err(Error::input("--policies has no admission policy or binding"));
     };
     notes.extend(admission.without_effect().map(|message| RunNote { kind: "unboundPolicies", message }));
     let crds = admission.definitions().iter().map(|object| object.value().clone()).chain(crds);
