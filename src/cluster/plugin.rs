@@ -217,7 +217,7 @@ fn output(child: &mut Child) -> Receiver<Vec<u8>> {
 /// Waits for the end of a plugin; `None` if it was ended because it did not end in time.
 fn wait(child: &Mutex<Child>, until: Option<Instant>) -> std::io::Result<Option<ExitStatus>> {
     loop {
-        let mut running = lock(&child);
+        let mut running = lock(child);
         if let Some(status) = running.try_wait()? {
             return Ok(Some(status));
         }

@@ -39,7 +39,7 @@ impl TempStore {
 
     fn file(&self, index: usize) -> io::Result<MutexGuard<'_, TempFile>> {
         let file = self.0.get(index).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(lock(&file))
+        Ok(lock(file))
     }
 }
 

@@ -107,7 +107,7 @@ impl BaseEnv {
     fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
         static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
         let built = BUILT.get_or_init(Mutex::default);
-        let mut built = lock(&built);
+        let mut built = lock(built);
         let entry = built.entry((server, version, patch_types));
         Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(server, version, patch_types))))
     }

@@ -56,7 +56,7 @@ impl Calls {
     }
 
     fn progress(&self) -> Option<MutexGuard<'_, Progress>> {
-        self.0.as_ref().map(|progress| lock(&progress))
+        self.0.as_ref().map(|progress| lock(progress))
     }
 
     /// Records the result of a call.
