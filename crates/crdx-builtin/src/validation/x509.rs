@@ -161,7 +161,7 @@ pub fn subject(der: &[u8]) -> Option<Subject> {
     let texts: Vec<_> =
         subject.iter().map(|attribute| Some((attribute.id, attribute.text()?))).collect::<Option<_>>()?;
     let of_type = |id: &'static [u8]| texts.iter().filter(move |(other, _)| *other == id).map(|(_, text)| text.clone());
-    Some(Subject { common_name: of_type(COMMON_NAME).last(), organizations: of_type(ORGANIZATION).collect() })
+    Some(Subject { common_name: of_type(COMMON_NAME).next_back(), organizations: of_type(ORGANIZATION).collect() })
 }
 
 /// A public key
