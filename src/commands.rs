@@ -45,7 +45,7 @@ use crate::configuration::{Key, Settings};
 use crate::input::temp_file::TempFileError;
 use crate::output::printable::{complain, complain_all};
 use clap::{ArgMatches, FromArgMatches};
-use crdx::simulator::object_store::TEMP_FILE_HELP;
+use crdx::simulation::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
