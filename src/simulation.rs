@@ -2,7 +2,7 @@
 //!
 //! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
 //! reads documents and passes them to threads, [`admission`] reads the policies, [`live`] queries the cluster, `lookahead`
-//! reads many existing objects with one request, and `seen_kinds` collects the notes of a run. [`crdx::simulator`]
+//! reads many existing objects with one request, and `seen_kinds` collects the notes of a run. [`crdx::simulation`]
 //! simulates the objects.
 
 pub mod admission;
@@ -23,15 +23,15 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::RequestKind;
 use crdx::kubectl::request::RequestOptions;
 use crdx::report::{ObjectReport, RunNote, SourceLocation};
+use crdx::simulation::admission::Admission;
+use crdx::simulation::built_in_server::BuiltInServer;
 use crdx::simulation::definitions::Definitions;
+use crdx::simulation::existing::ExistingObjects;
 use crdx::simulation::filter::{Filter, KindPattern};
+use crdx::simulation::known_cluster::given::GivenObjects;
 use crdx::simulation::object::Kind;
-use crdx::simulator::admission::Admission;
-use crdx::simulator::built_in_server::BuiltInServer;
-use crdx::simulator::existing::ExistingObjects;
-use crdx::simulator::known_cluster::given::GivenObjects;
-use crdx::simulator::object_store::ObjectStore;
-use crdx::simulator::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
+use crdx::simulation::object_store::ObjectStore;
+use crdx::simulation::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
 use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionPlugins, LabelSelector, Server, Timestamp};
 use crdx_value::Value;

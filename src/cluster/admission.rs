@@ -301,9 +301,9 @@ mod tests {
             let rule = format!(
                 r#"{{"apiGroups":["stable.example.com"],"apiVersions":["v1"],"resources":["crontabs"],"operations":["CREATE"]{more}}}"#
             );
-            read(&rule)
+            Rule::read(&read(&rule))
         };
-        let all = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}"#);
+        let all = Rule::read(&read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}"#));
         assert!(matches(&rule(""), &crontabs(), true) && matches(&all, &crontabs(), true));
         assert!(matches(&rule(r#","scope":"Namespaced""#), &crontabs(), true));
         assert!(!matches(&rule(r#","scope":"Cluster""#), &crontabs(), true));
@@ -314,7 +314,8 @@ mod tests {
         // `*` does not match subresources, `*/*` does.
         let status = Written { subresource: "status", ..crontabs() };
         assert!(!matches(&all, &status, true));
-        let sub = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#);
+        let sub =
+            Rule::read(&read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#));
         assert!(matches(&sub, &status, true) && matches(&sub, &crontabs(), true));
         let other = Written { group: "example.com".to_owned(), ..crontabs() };
         assert!(!matches(&rule(""), &other, false));

@@ -18,7 +18,7 @@ use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx::report::{Action, ObjectReport, Verdict};
-use crdx::simulator::CompareOptions;
+use crdx::simulation::CompareOptions;
 use crdx_value::{Map, Value};
 use std::io;
 

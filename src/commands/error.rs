@@ -6,7 +6,7 @@ use crate::commands::terminal::OutputLimitError;
 use crate::input::temp_file::TempFileError;
 use crate::output::excerpt::{self, MessageSeverity};
 use crdx::report::SourceLocation;
-use crdx::simulator::object_store::TEMP_FILE_HELP;
+use crdx::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::Value;
 use std::io;
 

@@ -5,7 +5,6 @@ pub mod args;
 mod definition;
 mod objects;
 mod policies;
-mod policy_rehearsal;
 mod report;
 mod stored;
 

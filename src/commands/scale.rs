@@ -24,7 +24,7 @@ use crdx::kubectl::send::Sender as _;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::admission::Webhook;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
-use crdx::simulator::admission::Admission;
+use crdx::simulation::admission::Admission;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;

@@ -11,7 +11,7 @@ use crate::commands::terminal;
 use crate::input::Options;
 use crate::output::printable::complain;
 use crdx::kubectl::request::encoded;
-use crdx::simulator::object_store::TEMP_FILE_HELP;
+use crdx::simulation::object_store::TEMP_FILE_HELP;
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;

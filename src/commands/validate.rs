@@ -18,7 +18,7 @@ use crate::output::report::text::Style;
 use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::report::{ObjectReport, Summary, severity};
-use crdx::simulator::CompareOptions;
+use crdx::simulation::CompareOptions;
 use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
 

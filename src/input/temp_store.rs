@@ -3,7 +3,7 @@
 mod encoding;
 
 use super::temp_file::{Span, TempFile, TempFileError};
-use crdx::simulator::object_store::{ObjectStore, StoredAt, decode};
+use crdx::simulation::object_store::{ObjectStore, StoredAt, decode};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::lock::lock;

@@ -24,7 +24,7 @@ pub(super) async fn wait(read: &ConsistentRead, start: Instant, pause: Duration)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx_server::server::{Method, Request, Server};
+    use crdx_server::server::{Method, Request};
     use crdx_value::release::Release;
     use std::pin::pin;
     use std::task::Poll;

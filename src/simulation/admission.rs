@@ -1,13 +1,13 @@
-//! Reads the admission policies of a run, from `--policies` and from the cluster ([`crdx::simulator::admission`]).
+//! Reads the admission policies of a run, from `--policies` and from the cluster ([`crdx::simulation::admission`]).
 
 mod standalone;
 
 use super::live::Live;
 use crate::input::required::{Required, Sources};
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::admission::{self, Admission, Objects};
+use crdx::simulation::known_cluster::live::LiveObjects;
 use crdx::simulation::object;
-use crdx::simulator::admission::{self, Admission, Objects};
-use crdx::simulator::known_cluster::live::LiveObjects;
 use crdx_value::release::Release;
 pub use standalone::standalone;
 use std::sync::Arc;

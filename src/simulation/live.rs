@@ -2,7 +2,7 @@
 
 use crate::cluster::{self, Connection, JSON};
 use crdx::cluster::{Cluster, Error, PendingResponse, Resource};
-use crdx::simulator::known_cluster::live::LiveObjects;
+use crdx::simulation::known_cluster::live::LiveObjects;
 use crdx_value::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

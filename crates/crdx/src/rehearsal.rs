@@ -4,12 +4,13 @@
 //! reads one stored object at a time under the old and the new CRD, validates it and tries an update.
 
 mod columns;
-mod difference;
+#[cfg(feature = "simulator")]
+pub mod policies;
 
 pub use columns::ColumnChange;
-pub use difference::Difference;
 
 use crate::kubectl::{Operation, request};
+use crate::report::Difference;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crdx_value::GoError;

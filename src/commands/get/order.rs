@@ -4,7 +4,7 @@ use crate::commands::error::Error;
 use crate::commands::source::temp_file_problem;
 use crate::input::temp_store::TempStore;
 use crate::output::sort::Sorter;
-use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
+use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
 use crdx_value::GoError;
 use crdx_value::Value;
 

@@ -2,8 +2,6 @@
 
 use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
-use super::policy_rehearsal::Effects;
-use super::policy_rehearsal::PolicyRehearsal;
 use super::report::PolicyReport;
 use super::report::policies::Counts;
 use crate::cluster::{self, Resource};
@@ -13,13 +11,15 @@ use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
+use crate::output::secrets;
 use crate::simulation::admission;
 use crate::simulation::live::Live;
 use crdx::documents::Entry;
+use crdx::rehearsal::policies::{Effects, PolicyRehearsal};
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::admission::Admission;
 use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::{self as input_object, Object};
-use crdx::simulator::admission::Admission;
 use crdx_types::resources::plural;
 use crdx_types::table;
 use crdx_value::release::Release;
@@ -86,9 +86,13 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     notes.extend(admission.without_effect().map(|message| RunNote { kind: "unboundPolicies", message }));
     let crds = admission.definitions().iter().map(|object| object.value().clone()).chain(crds);
     let crds: Vec<Value> = crds.collect();
+    let read_definition = |group: &str, kind: &str| {
+        let connection = live.connection().ok().filter(|_| has_cluster)?;
+        connection.definitions_of(&[(group, kind)]).pop()?.ok()?
+    };
     let rehearsal = NewPolicies {
         admission: &admission,
-        servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live)),
+        servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, Box::new(read_definition)),
     };
     let mut run = Run { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
     if from_files {
@@ -122,7 +126,9 @@ impl Rehearsal for NewPolicies<'_> {
     }
 
     fn rehearse(&self, object: Value, locator: &dyn FieldLocator) -> Self::Effect {
-        self.servers.rehearse(object, locator)
+        let (mut item, effects) = self.servers.rehearse(object, locator);
+        secrets::hide_lines(&mut item);
+        (item, effects)
     }
 }
 

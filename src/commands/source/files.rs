@@ -14,7 +14,7 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::Object;
-use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
+use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
 use crdx_server::crd;
 use crdx_server::server::{Namespaces, ReadForm, Request, ResponseBody, SeedError, Server, StoredForm};
 use crdx_types::{groups, resources};

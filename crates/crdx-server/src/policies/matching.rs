@@ -4,7 +4,7 @@ use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::cluster_state::Lookup;
-use crdx_value::{Map, Value};
+use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
 /// The resource and kind that a policy matched: those of the request or of an equivalent version.
@@ -83,12 +83,23 @@ fn namespace_matches(
         Lookup::Found(namespace) => Ok(selector.matches(labels(&namespace))),
         Lookup::Absent => Err(namespace_not_found(request.namespace).into()),
         Lookup::Unknown => {
-            let known = Map::from([(NAME_LABEL.to_owned(), Value::from(request.namespace))]);
+            let assumed = assumed_namespace(request.namespace);
             let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
-            let selected = selector.matches_known(Some(&known), &[NAME_LABEL]);
+            let selected = selector.matches_known(labels(&assumed), &[NAME_LABEL]);
             selected.map_err(|labels| NotEvaluated::Unknown(unknown(labels)))
         }
     }
+}
+
+/// The Namespace object assumed for a namespace if only its name is known.
+pub(crate) fn assumed_namespace(name: &str) -> Value {
+    let metadata = [("name", Value::from(name)), ("labels", object([(NAME_LABEL, name)]))];
+    let finalizers = Value::Array(vec!["kubernetes".into()]);
+    object([
+        ("metadata", object(metadata)),
+        ("spec", object([("finalizers", finalizers)])),
+        ("status", object([("phase", "Active")])),
+    ])
 }
 
 /// Formats `namespaces "x" not found`.

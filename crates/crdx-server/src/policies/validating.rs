@@ -9,7 +9,7 @@ use super::evaluate::{
 };
 use super::findings::Findings;
 use super::knowledge::{Missing, NotEvaluated, Part};
-use super::matching::{Matched, matches};
+use super::matching::{Matched, assumed_namespace, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
 use super::request::{Alternative, Cluster, Kind, Request};
@@ -311,7 +311,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// Returns the Namespace object of a request; `None` for cluster-scoped objects and for namespaces, and if it is not known.
+/// Returns the Namespace object of a request; `None` for cluster-scoped objects and for namespaces. If it is not known, only its name and the label with it count.
 ///
 /// # Errors
 /// Returns an error if the namespace does not exist.
@@ -322,7 +322,7 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
     match cluster.namespace(request.namespace) {
         Lookup::Found(namespace) => Ok(Some(namespace)),
         Lookup::Absent => Err(Refused::NamespaceNotFound(request.namespace.to_owned())),
-        Lookup::Unknown => Ok(None),
+        Lookup::Unknown => Ok(Some(Arc::new(assumed_namespace(request.namespace)))),
     }
 }
 

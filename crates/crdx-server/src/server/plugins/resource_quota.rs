@@ -59,3 +59,37 @@ impl Plugin for ResourceQuota {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::server::fixture;
+    use crate::server::{AdmissionPlugins, Method, Request, Server, ServerBuilder};
+    use crdx_text::json::read;
+    use crdx_value::release::Release;
+
+    /// The code and the message of the answer to a new `ConfigMap` in a namespace with a quota that is used up.
+    fn answer(plugins: impl FnOnce(ServerBuilder) -> ServerBuilder) -> (u16, String) {
+        let server = plugins(Server::builder(Release::NEWEST, 0).with_built_in_kinds()).build();
+        let quota = r#"{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"default"},
+            "status":{"hard":{"configmaps":"1"},"used":{"configmaps":"1"}}}"#;
+        server.seed("resourcequotas.", "default", read(quota.as_bytes()).unwrap()).unwrap();
+        let path = "/api/v1/namespaces/default/configmaps";
+        let (code, body) =
+            fixture::json(server.handle(&Request::new(Method::Post, path, r#"{"metadata":{"name":"c"}}"#)));
+        (code, body.str_at(&["message"]).unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn a_quota_that_is_used_up_refuses_a_new_object() {
+        let message = "configmaps \"c\" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1";
+        assert_eq!(
+            answer(|builder| builder.with_admission_plugins(AdmissionPlugins::all())),
+            (403, message.to_owned())
+        );
+    }
+
+    #[test]
+    fn the_plugin_is_not_enabled_by_default() {
+        assert_eq!(answer(|builder| builder).0, 201);
+    }
+}

@@ -64,3 +64,64 @@ impl Plugin for ServiceAccount {
         Err(attributes.forbidden_object(pod, &reason))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cluster_state::{ClusterState, GroupVersionResource, Listed, Lookup, SERVICE_ACCOUNTS, Unread, Wanted};
+    use crate::server::fixture;
+    use crate::server::{AdmissionPlugins, Method, Request, Server};
+    use crdx_value::Value;
+    use crdx_value::release::Release;
+    use std::sync::Arc;
+
+    /// A cluster with these service accounts in every namespace; `None` if they are not read yet.
+    #[derive(Debug)]
+    struct Accounts(Option<&'static [&'static str]>);
+
+    impl ClusterState for Accounts {
+        fn object(&self, of: GroupVersionResource<'_>, _: &str, name: &str) -> Result<Lookup<Arc<Value>>, Unread> {
+            if of != SERVICE_ACCOUNTS {
+                return Ok(Lookup::Unknown);
+            }
+            let exists = self.0.ok_or(Unread)?.contains(&name);
+            Ok(if exists { Lookup::Found(Arc::default()) } else { Lookup::Absent })
+        }
+
+        fn list(&self, _: GroupVersionResource<'_>, _: &str) -> Result<Listed, Unread> {
+            Ok(Listed::default())
+        }
+    }
+
+    /// The code and the message of the answer to a new Pod with the service account `a`, and what has to be read before.
+    fn answer(accounts: Option<&'static [&'static str]>) -> (u16, String, Vec<Wanted>) {
+        let builder = Server::builder(Release::NEWEST, 0).with_built_in_kinds();
+        let builder = builder.with_admission_plugins(AdmissionPlugins::all());
+        let builder = builder.with_namespaces(crate::server::Namespaces::Unchecked, &[]);
+        let server = builder.with_cluster_state(Arc::new(Accounts(accounts))).build();
+        let pod =
+            r#"{"metadata":{"name":"p"},"spec":{"serviceAccountName":"a","containers":[{"name":"c","image":"i"}]}}"#;
+        let mut response = server.handle(&Request::new(Method::Post, "/api/v1/namespaces/default/pods", pod));
+        let unread = std::mem::take(&mut response.trace.unread);
+        let (code, body) = fixture::json(response);
+        (code, body.str_at(&["message"]).unwrap_or_default().to_owned(), unread)
+    }
+
+    #[test]
+    fn a_pod_needs_its_service_account() {
+        let message =
+            r#"pods "p" is forbidden: error looking up service account default/a: serviceaccount "a" not found"#;
+        assert_eq!(answer(Some(&["default"])), (403, message.to_owned(), Vec::new()));
+        assert_eq!(answer(Some(&["default", "a"])).0, 201);
+    }
+
+    #[test]
+    fn a_cluster_without_service_accounts_does_not_enable_the_plugin() {
+        assert_eq!(answer(Some(&[])).0, 201);
+    }
+
+    #[test]
+    fn an_account_that_is_not_read_yet_ends_the_attempt() {
+        let (code, _, unread) = answer(None);
+        assert_eq!((code, unread), (500, vec![Wanted::new(SERVICE_ACCOUNTS, "default", Some("a"))]));
+    }
+}

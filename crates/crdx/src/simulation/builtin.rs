@@ -24,15 +24,15 @@ use crate::report::{
     ASK_THE_CLUSTER, Action, Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict,
 };
 use crate::simulation::answer::read_built_in_response;
+use crate::simulation::generated_name;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
+use crate::simulation::known_cluster::KnownCluster;
+use crate::simulation::known_cluster::created::Created;
+use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
-use crate::simulator::generated_name;
-use crate::simulator::known_cluster::KnownCluster;
-use crate::simulator::known_cluster::created::Created;
-use crate::simulator::kubectl_errors;
-use crate::simulator::unsent::{Unsent, not_determined};
+use crate::simulation::unsent::{Unsent, not_determined};
 use cluster_state::{check_namespace, existing, served_by_cluster};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;

@@ -159,3 +159,109 @@ impl Sender for Arc<KnownCluster> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Cluster, Error, PendingResponse, Resource};
+    use crdx_server::cluster_state::UnknownCluster;
+    use crdx_server::server::{AdmissionPlugins, Method, Namespaces};
+    use crdx_text::json::read;
+    use crdx_value::release::Release;
+    use std::sync::Mutex;
+
+    /// A cluster with one namespace `work`, whose service accounts are `default`. It records the paths that are read.
+    #[derive(Debug, Default)]
+    struct Fake {
+        asked: Mutex<Vec<String>>,
+    }
+
+    #[derive(Debug)]
+    struct Answered(Option<&'static str>);
+
+    impl PendingResponse for Answered {
+        fn wait(self: Box<Self>) -> Result<Option<Value>, Error> {
+            Ok(self.0.map(|text| read(text.as_bytes()).unwrap()))
+        }
+    }
+
+    impl Cluster for Fake {
+        fn is_configured(&self) -> bool {
+            true
+        }
+
+        fn resources(&self) -> Result<Arc<Vec<Resource>>, Error> {
+            Ok(Arc::new(vec![Resource::namespaces()]))
+        }
+
+        fn resource_where(&self, fits: &dyn Fn(&Resource) -> bool) -> Result<Option<Resource>, Error> {
+            Ok(Some(Resource::namespaces()).filter(fits))
+        }
+
+        fn ask(&self, path: &str) -> Result<Box<dyn PendingResponse>, Error> {
+            self.asked.lock().unwrap().push(path.to_owned());
+            Ok(Box::new(Answered(match path {
+                "/api/v1/namespaces/work" => Some(r#"{"metadata":{"name":"work"}}"#),
+                "/api/v1/namespaces/work/serviceaccounts" => {
+                    Some(r#"{"apiVersion":"v1","kind":"ServiceAccountList","items":[{"metadata":{"name":"default"}}]}"#)
+                }
+                _ => None,
+            })))
+        }
+
+        fn list(&self, _: &str) -> Result<Arc<Value>, Error> {
+            panic!("the state asks for lists itself")
+        }
+
+        fn record_unreadable(&self, _: &str, _: &Error) {}
+    }
+
+    /// The code and the message of the answer to a new Pod with a service account.
+    fn create_pod(cluster: &Arc<KnownCluster>, namespace: &str, account: &str) -> (u16, String) {
+        let builder =
+            Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(UnknownCluster));
+        let builder = builder.with_admission_plugins(AdmissionPlugins::all());
+        let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
+        let pod = format!(
+            r#"{{"metadata":{{"name":"p"}},"spec":{{"serviceAccountName":"{account}","containers":[{{"name":"c","image":"i"}}]}}}}"#
+        );
+        let path = format!("/api/v1/namespaces/{namespace}/pods");
+        let response = cluster.send(&server, Request::new(Method::Post, &path, &*pod));
+        (response.code, response.body.message().to_owned())
+    }
+
+    fn known(fake: &Arc<Fake>) -> Arc<KnownCluster> {
+        let live = LiveObjects::new(Arc::clone(fake) as Arc<dyn Cluster>);
+        Arc::new(KnownCluster::new(Created::default(), Arc::default(), Some(Arc::new(live))))
+    }
+
+    #[test]
+    fn a_request_is_sent_again_after_what_it_needs_was_read() {
+        let fake = Arc::new(Fake::default());
+        let cluster = known(&fake);
+        assert_eq!(create_pod(&cluster, "work", "default").0, 201);
+        let (code, message) = create_pod(&cluster, "work", "other");
+        assert_eq!(code, 403);
+        assert!(message.contains("serviceaccount \"other\" not found"), "{message}");
+        let asked = fake.asked.lock().unwrap();
+        let count = |path: &str| asked.iter().filter(|asked| *asked == path).count();
+        // Everything is read once, and one list answers for all service accounts.
+        assert_eq!(count("/api/v1/namespaces/work"), 1, "{asked:?}");
+        assert_eq!(count("/api/v1/namespaces/work/serviceaccounts"), 1, "{asked:?}");
+    }
+
+    #[test]
+    fn a_namespace_that_the_cluster_does_not_have_accepts_no_objects() {
+        let cluster = known(&Arc::new(Fake::default()));
+        assert_eq!(create_pod(&cluster, "gone", "default"), (404, "namespaces \"gone\" not found".to_owned()));
+        assert!(cluster.refuses_objects_in("gone") && !cluster.refuses_objects_in("work"));
+        assert!(!cluster.without_namespaces().refuses_objects_in("gone"));
+    }
+
+    #[test]
+    fn without_a_cluster_every_namespace_with_a_valid_name_may_exist() {
+        let cluster = Arc::new(KnownCluster::default());
+        assert_eq!(create_pod(&cluster, "any", "other").0, 201);
+        assert_eq!(create_pod(&cluster, "No", "other").0, 404);
+    }
+}

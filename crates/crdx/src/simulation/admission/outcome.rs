@@ -2,7 +2,7 @@
 
 use super::Admission;
 use super::messages::{self, Reason};
-use crate::rehearsal::Difference;
+use crate::report::Difference;
 use crate::report::admission::{Admission as Report, FieldChange, PolicyChange, PolicyFailure, UndecidedPart, Webhook};
 use crate::report::{Diagnostic, ObjectReport, Verdict};
 use crdx_server::policies::denial::Origin;

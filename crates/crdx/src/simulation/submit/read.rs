@@ -3,11 +3,11 @@
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, Target};
 use crate::report::Identity;
-use crate::simulator::context::SimulationContext;
-use crate::simulator::existing::{Found, Lookup};
-use crate::simulator::kubectl_errors;
-use crate::simulator::simulated::Before;
-use crate::simulator::unsent::{Unsent, not_determined};
+use crate::simulation::context::SimulationContext;
+use crate::simulation::existing::{Found, Lookup};
+use crate::simulation::kubectl_errors;
+use crate::simulation::simulated::Before;
+use crate::simulation::unsent::{Unsent, not_determined};
 use crdx_value::{Value, group_version};
 
 /// Reads the existing object and stores it in the server. Returns false if there is none.

@@ -1,12 +1,12 @@
 //! The next write of stored objects of built-in kinds.
 
 use super::{Effects, PolicyRehearsal, cannot_tell};
-use crdx::kubectl::request::RequestOptions;
-use crdx::kubectl::{FieldValidation, RequestKind, Verb};
-use crdx::report::{Action, ObjectReport};
-use crdx::simulation::answer;
-use crdx::simulation::identity::{self, FieldLocator, Namespace};
-use crdx::simulator::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
+use crate::kubectl::request::RequestOptions;
+use crate::kubectl::{FieldValidation, RequestKind, Verb};
+use crate::report::{Action, ObjectReport};
+use crate::simulation::answer;
+use crate::simulation::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
+use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crdx_types::{resources, table::table};
 use crdx_value::{Map, Value, object};
 

@@ -3,9 +3,9 @@
 use super::service_families::RANGES;
 use crate::cluster::items;
 use crate::report::Diagnostic;
+use crate::simulation::built_in_server::WriteOptions;
+use crate::simulation::context::SimulationContext;
 use crate::simulation::identity::FieldLocator;
-use crate::simulator::built_in_server::WriteOptions;
-use crate::simulator::context::SimulationContext;
 use crdx_server::cluster_state::SERVICE_CIDRS;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;

@@ -1,8 +1,8 @@
 //! Objects of built-in kinds on which admission policies decide, but whose request is not simulated.
 
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
-use crate::simulator::context::SimulationContext;
-use crate::simulator::existing::Found;
+use crate::simulation::context::SimulationContext;
+use crate::simulation::existing::Found;
 
 /// Leaves the verdict on a decoded object open if policies match it.
 pub(crate) fn leave_undecided(item: &mut ObjectReport, context: SimulationContext<'_>, plural: &str, found: &Found) {

@@ -1,8 +1,8 @@
 //! Keeps the object of an accepted request for later inputs with the same name.
 
+use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::identity::FieldLocator;
-use crate::simulator::context::SimulationContext;
-use crate::simulator::earlier_object::EarlierObject;
 use crdx_server::server::{Response, ResponseBody};
 use crdx_value::Value;
 use std::sync::Arc;

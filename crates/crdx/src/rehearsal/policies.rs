@@ -3,18 +3,16 @@
 
 mod builtin;
 
-use crate::output::secrets;
-use crate::simulation::live::Live;
-use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::send::Sender as _;
-use crdx::kubectl::{FieldValidation, Operation};
-use crdx::report::{Action, Identity, ObjectReport, Verdict};
-use crdx::simulation::answer;
-use crdx::simulation::hints::Hints;
-use crdx::simulation::identity::{self, FieldLocator, Namespace};
-use crdx::simulator::admission::{Admission, admitted};
-use crdx::simulator::built_in_server::BuiltInServer;
-use crdx::simulator::known_cluster::KnownCluster;
+use crate::kubectl::request::{self, RequestOptions};
+use crate::kubectl::send::Sender as _;
+use crate::kubectl::{FieldValidation, Operation};
+use crate::report::{Action, Identity, ObjectReport, Verdict};
+use crate::simulation::admission::{Admission, admitted};
+use crate::simulation::answer;
+use crate::simulation::built_in_server::BuiltInServer;
+use crate::simulation::hints::Hints;
+use crate::simulation::identity::{self, FieldLocator, Namespace};
+use crate::simulation::known_cluster::KnownCluster;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
@@ -61,8 +59,8 @@ pub struct PolicyRehearsal<'a> {
     now: Timestamp,
     /// The default namespace of objects.
     namespace: &'a str,
-    /// The cluster from which missing CRDs are read.
-    live: Option<&'a Arc<Live>>,
+    /// Reads a missing CRD from the cluster.
+    read_definition: ReadDefinition<'a>,
     definitions: RwLock<Definitions>,
     /// Idle servers.
     servers: Mutex<Vec<Server>>,
@@ -71,6 +69,9 @@ pub struct PolicyRehearsal<'a> {
     /// What is known of the cluster.
     cluster: Arc<KnownCluster>,
 }
+
+/// Reads the CRD of a group and kind; `None` if there is none.
+pub type ReadDefinition<'a> = Box<dyn Fn(&str, &str) -> Option<Value> + Send + Sync + 'a>;
 
 /// The CRDs by group and kind; `None` if there is no CRD.
 type Definitions = BTreeMap<(String, String), Option<Arc<Definition>>>;
@@ -95,14 +96,20 @@ impl Definition {
     }
 }
 
+impl std::fmt::Debug for PolicyRehearsal<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PolicyRehearsal").finish_non_exhaustive()
+    }
+}
+
 impl<'a> PolicyRehearsal<'a> {
-    /// Creates a rehearsal on `release` with the given CRDs; other CRDs are read from the cluster.
+    /// Creates a rehearsal on `release` with the given CRDs; other CRDs are read with `read_definition`.
     pub fn new(
         admission: &'a Admission,
         (release, now): (Release, Timestamp),
         namespace: &'a str,
         crds: impl IntoIterator<Item = Value>,
-        live: Option<&'a Arc<Live>>,
+        read_definition: ReadDefinition<'a>,
     ) -> Self {
         let definitions = crds.into_iter().filter_map(Definition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
@@ -112,7 +119,7 @@ impl<'a> PolicyRehearsal<'a> {
             release,
             now,
             namespace,
-            live,
+            read_definition,
             definitions,
             servers: Mutex::default(),
             built_in,
@@ -126,12 +133,8 @@ impl<'a> PolicyRehearsal<'a> {
         if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let read = || {
-            let connection = self.live?.connection().ok()?;
-            let crd = connection.definitions_of(&[(group, kind)]).pop()?.ok()??;
-            Some(Definition::read(crd)?.1)
-        };
-        let found = read();
+        let read = (self.read_definition)(group, kind).and_then(Definition::read);
+        let found = read.map(|(_, definition)| definition);
         self.definitions.write().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
         found
     }
@@ -207,7 +210,6 @@ impl<'a> PolicyRehearsal<'a> {
 
     /// Adds the findings to the item.
     fn finish(&self, mut item: ObjectReport, mut effects: Effects, findings: Box<Findings>) -> (ObjectReport, Effects) {
-        secrets::hide_lines(&mut item);
         admitted(&mut item, Some(findings), Some(self.admission));
         if item.verdict == Verdict::CannotTell {
             let undecided = std::mem::take(&mut effects.undecided);

@@ -1,8 +1,8 @@
 //! Objects of the cluster that are not known, and for which it may refuse an object that is accepted here.
 
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
-use crate::simulator::context::SimulationContext;
-use crate::simulator::known_cluster::KnownCluster;
+use crate::simulation::context::SimulationContext;
+use crate::simulation::known_cluster::KnownCluster;
 use crdx_builtin::admin_access;
 use crdx_server::cluster_state::{Lookup, NAMESPACES, PRIORITY_CLASSES, STORAGE_CLASSES, Wanted};
 use crdx_server::server::SYSTEM_NAMESPACES;

@@ -3,7 +3,7 @@
 use super::Sending;
 use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
-use crate::simulator::context::SimulationContext;
+use crate::simulation::context::SimulationContext;
 use crdx_kinds::needs_other_families;
 use crdx_server::cluster_state::SERVICE_CIDRS;
 use crdx_types::service_families::ServiceFamilies;

@@ -14,11 +14,11 @@ use crate::kubectl::send::Target;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::definitions::Route;
+use crate::simulation::generated_name;
 use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
+use crate::simulation::kubectl_errors;
 use crate::simulation::object::Object;
-use crate::simulator::generated_name;
-use crate::simulator::kubectl_errors;
 use crdx_value::{Value, group_version, suggest};
 use send::{Sent, Submission};
 

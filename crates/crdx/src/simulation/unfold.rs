@@ -4,9 +4,9 @@ use crate::documents::{Document, Note, Stop};
 use crate::kubectl::FieldValidation;
 use crate::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crate::simulation::identity::{self, Namespace};
+use crate::simulation::lists::{self, Checked};
 use crate::simulation::object::Object;
-use crate::simulator::lists::{self, Checked};
-use crate::simulator::{OrderedState, Simulator};
+use crate::simulation::{OrderedState, Simulator};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,61 +1,27 @@
-//! Simulates the requests of kubectl for the objects of an input, one object after the other: the engine of `validate` and
-//! `diff`.
-//!
-//! [`OrderedState`] has what depends on the order of the input: it creates CRDs and prepares objects. A [`Simulator`] sends
-//! prepared objects to the servers of one release, in any order and on any thread: [`submit`] those with a CRD, [`builtin`]
-//! those of built-in kinds. [`admission`] has the policies, [`existing`] the objects that exist before, [`turns`] orders
-//! objects with the same name, [`lists`] checks lists as kubectl does, and [`unfold`] reads their items.
-//!
-//! The caller reads the documents, starts threads, and implements [`Cluster`] and
-//! [`ObjectStore`](object_store::ObjectStore).
+//! The requests for each object of an input on one release.
 
-pub mod admission;
-pub mod built_in_server;
-pub mod builtin;
-mod context;
-mod definition_update;
-mod earlier_object;
-pub mod existing;
-mod generated_name;
-pub mod known_cluster;
-mod kubectl_errors;
-mod list_models;
-pub mod lists;
-mod name_hash;
-pub mod object_store;
-mod ordered_state;
-pub mod pod_classes;
-mod prepared;
-mod simulated;
-mod stored_location;
-mod submit;
-mod turns;
-pub mod unfold;
-mod unsent;
-
+use super::admission::Admission;
+use super::built_in_server::BuiltInServer;
+use super::context::SimulationContext;
+use super::context::Updates;
+use super::earlier_object::EarlierObject;
+use super::existing::PendingObject;
+use super::known_cluster::given::GivenObjects;
+use super::known_cluster::live::LiveObjects;
+use super::object_store::ObjectStore;
+use super::prepared::{Prepared, PreparedObject, Submitted};
+use super::simulated::{Before, Simulated};
+use super::turns::{Done, Turn};
+use super::{builtin, submit};
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, Verdict};
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::object::Kind;
-use admission::Admission;
-use built_in_server::BuiltInServer;
-use context::SimulationContext;
-pub use context::{CompareOptions, Updates};
 use crdx_server::server::Server;
 use crdx_value::Value;
-use earlier_object::EarlierObject;
-use existing::PendingObject;
-use known_cluster::given::GivenObjects;
-use known_cluster::live::LiveObjects;
-use object_store::ObjectStore;
-pub use ordered_state::{Destination, OrderedState};
-use prepared::Submitted;
-pub use prepared::{Prepared, PreparedObject};
-use simulated::{Before, Simulated};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
-use turns::{Done, Turn};
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
@@ -130,7 +96,7 @@ impl Simulator {
     }
 
     /// Simulates the request for an object. Also returns the object that is stored for later inputs.
-    fn submit(&self, prepared: PreparedObject) -> Simulated {
+    pub(super) fn submit(&self, prepared: PreparedObject) -> Simulated {
         let PreparedObject { object, resource, created, turn, pending } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
         let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
@@ -157,12 +123,12 @@ impl Simulator {
     }
 
     /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
-    fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
+    pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
         let Settings { builtin, namespace, .. } = &self.settings;
         builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
     }
 
-    fn context(&self) -> SimulationContext<'_> {
+    pub(super) fn context(&self) -> SimulationContext<'_> {
         SimulationContext {
             server: &self.server,
             request_options: self.settings.request_options,

@@ -3,10 +3,10 @@
 use super::reject_with;
 use crate::cluster;
 use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
-use crate::simulator::context::SimulationContext;
-use crate::simulator::earlier_object::EarlierObject;
-use crate::simulator::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
-use crate::simulator::known_cluster::KnownCluster;
+use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
+use crate::simulation::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
+use crate::simulation::known_cluster::KnownCluster;
 use crdx_server::cluster_state::{Lookup, NAMESPACES, is_terminating};
 use crdx_value::quote;
 

@@ -1,11 +1,14 @@
 //! A simulation without files, threads and a cluster.
 
-use super::object_store::MemoryStore;
 use super::*;
 use crate::documents::{self, Entry};
 use crate::fixture::kites_yaml;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::SourceLocation;
+use crate::simulation::object::Object;
+use crate::simulation::object_store::MemoryStore;
+use crate::simulation::ordered_state::OrderedState;
+use crate::simulation::{existing, known_cluster};
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::Timestamp;
