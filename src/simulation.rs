@@ -222,6 +222,8 @@ impl Simulation {
         }
         stream::take_policies(&run, known, admissions, show);
         simulation.lacks_definitions = lacks_definitions;
+        let is_defined = |group: &str, kind: &str| simulation.definition(group, kind).is_some();
+        objects.without_effect(&plan.policies.paths, &is_defined).into_iter().for_each(show);
         simulation
     }
 

@@ -10,13 +10,15 @@ use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::known_cluster::given::GivenObjects;
 use crate::simulation::object::{Kind, Object};
 use crdx_server::crd;
-use crdx_server::policies::model::PolicyKind;
+use crdx_server::policies::model::{ParamKind, Policy, PolicyKind};
 use crdx_server::policies::{self, rbac};
 use crdx_server::server::{Server, Timestamp};
 use crdx_types::groups;
-use crdx_value::Value;
 use crdx_value::release::{Gate, Release};
+use crdx_value::{Value, group_version};
 use std::collections::BTreeSet;
+
+const POLICIES: &str = "--policies takes ValidatingAdmissionPolicies, MutatingAdmissionPolicies, their bindings and params, Namespaces and RBAC objects; leave out those of other policy engines with --ignore";
 
 /// An object that policies need, with its source location.
 #[derive(Clone, Debug)]
@@ -66,6 +68,36 @@ impl Objects {
     pub fn with_existing(&self, mut existing: GivenObjects) -> GivenObjects {
         existing.extend(&self.given);
         existing
+    }
+
+    /// Returns the items of objects in files that have no effect and could be meant to: those of other policy engines, which
+    /// are custom resources without a CRD among the inputs, and everything if there is neither a policy nor an object on which
+    /// answers depend. `paths` are the files.
+    pub fn without_effect(&self, paths: &[String], is_defined: &dyn Fn(&str, &str) -> bool) -> Vec<ObjectReport> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        let release = Release::NEWEST;
+        let params = |given: &PolicyInput| Policy::read(&given.object, release).param_kind;
+        let params: Vec<ParamKind> = self.policies.iter().filter_map(params).collect();
+        let has_purpose = |given: &&PolicyInput| {
+            let text = |key| given.object.str_at(&[key]).unwrap_or_default();
+            let group = group_version::group(text("apiVersion"));
+            params.iter().any(|kind| kind.kind == text("kind") && group_version::group(&kind.api_version) == group)
+                || is_defined(group, text("kind"))
+        };
+        let in_file = |given: &&PolicyInput| given.source.is_some();
+        let unused = self.others.iter().filter(in_file).filter(|given| !has_purpose(given));
+        let mut items: Vec<ObjectReport> = unused.map(PolicyInput::not_evaluated).collect();
+        let is_needed = !self.policies.is_empty() || !self.bindings.is_empty() || !self.webhooks.is_empty();
+        if items.is_empty() && !is_needed && self.given.is_empty() {
+            let source = SourceLocation::source(&paths.join(", ").into());
+            let reason = "there is neither an admission policy nor an object on which admission depends";
+            let mut item = ObjectReport::new(source, Verdict::CannotTell, reason);
+            item.help = Some(POLICIES.to_owned());
+            items.push(item);
+        }
+        items
     }
 
     /// Returns true if any policy reads managedFields, which are not tracked otherwise.
@@ -181,6 +213,15 @@ impl PolicyInput {
         send.skips_admission = true;
         let response = server.handle(&send);
         if response.code == 201 { Ok(()) } else { Err(self.unusable(response.body.message())) }
+    }
+
+    /// Returns the item of a custom resource that is no param of a policy.
+    fn not_evaluated(&self) -> ObjectReport {
+        let reason = "it is not evaluated: it is neither an admission policy of Kubernetes nor a param of one";
+        let mut item = ObjectReport::new(self.location.clone(), Verdict::CannotTell, reason);
+        item.identity = identity(&self.object, Namespace::Own);
+        item.help = Some(POLICIES.to_owned());
+        item
     }
 
     /// Returns the item of an object that is not used, because the server would refuse it.

@@ -87,6 +87,11 @@ impl GivenObjects {
         }
     }
 
+    /// Returns true if there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     fn of(&self, of: GroupVersionResource<'_>) -> Option<&ByName> {
         self.objects.iter().find(|(own, _)| **own == of).map(|(_, objects)| objects)
     }
