@@ -208,7 +208,7 @@ impl<'d> Dispatch<'d> {
         let old_object = self.convert(self.request.old_object, matched)?;
         let version = match review::version(&webhook.review_versions) {
             Ok(version) => version,
-            Err(error) => return Ok(Err(error.into())),
+            Err(error) => return Ok(Err(error)),
         };
         let body = |uid: &str| {
             let objects = (object, old_object.as_ref());
