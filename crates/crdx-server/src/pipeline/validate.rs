@@ -476,7 +476,7 @@ mod tests {
     fn too_small_values_have_errors_of_their_own_since_1_38() {
         let message = |schema, v| {
             let found = validate(&json(v), &node(schema), &ROOT, "1.38".parse().unwrap());
-            found.iter().map(|error| format!("{} {error}", error.reason())).collect::<Vec<_>>()
+            found.iter().map(|error| format!("{} {error}", error.kind.reason())).collect::<Vec<_>>()
         };
         let expected = "FieldValueTooShort a: Too short: must be at least 2 characters";
         assert_eq!(message(r#"{"minLength":2}"#, r#""é""#), [expected]);
