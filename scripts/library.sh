@@ -12,7 +12,8 @@ TIMEFORMAT='%R s, with %U s of user CPU time'
 
 # package NAME FEATURES EXAMPLE: a package whose test is the example.
 package() {
-    local package="$folder/$1"
+    local package="$folder/$1" example="$root/crates/crdx/examples/$3.rs"
+    [ -f "$example" ] || example="$root/examples/rust/$3.rs"
     mkdir -p "$package/src" "$package/tests"
     touch "$package/src/lib.rs"
     {
@@ -22,11 +23,11 @@ package() {
         derived_crd | controller)
             # The versions that the library itself is tested with.
             printf '\n[dev-dependencies]\n'
-            sed -n '/^\[dev-dependencies\]/,/^$/p' "$root/crates/crdx/Cargo.toml" | grep ' = '
+            grep -E '^(futures-util|k8s-openapi|kube|schemars|serde|serde_json|tokio) = ' "$root/examples/rust/Cargo.toml"
             ;;
         esac
     } >"$package/Cargo.toml"
-    sed "s|\.\./tests/|$root/crates/crdx/tests/|" "$root/crates/crdx/examples/$3.rs" >"$package/tests/$3.rs"
+    sed "s|\.\./tests/|$root/crates/crdx/tests/|" "$example" >"$package/tests/$3.rs"
 }
 
 # measure NAME: its crates, the time of its build, and its test.

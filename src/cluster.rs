@@ -7,27 +7,40 @@
 //! No error contains a text of a kubeconfig, of a credential plugin or of a proxy's URL other than names and paths: it may be
 //! a secret.
 //!
+//! Without the feature `cluster`, [`Connection::open`] fails.
+//!
 //! [`configuration`]: self::configuration
 //! [`credentials`]: self::credentials
+
+// Without the feature `cluster`, a connection cannot be opened, and little of this module is used.
+#![cfg_attr(not(feature = "cluster"), allow(dead_code))]
 
 mod admission;
 mod answer;
 mod cache;
+#[cfg(feature = "cluster")]
 mod configuration;
+#[cfg_attr(not(feature = "cluster"), path = "cluster/no_connection.rs")]
 mod connection;
 mod context;
+#[cfg(feature = "cluster")]
 mod credentials;
 mod definitions;
 mod discovery;
+#[cfg(feature = "cluster")]
 mod fields;
+#[cfg(feature = "cluster")]
 mod kubeconfig;
 mod limits;
 pub mod log;
 mod pages;
+#[cfg(feature = "cluster")]
 mod plugin;
+#[cfg(feature = "cluster")]
 mod proxy;
 mod raw;
 mod secret;
+#[cfg(feature = "cluster")]
 mod tls;
 mod version;
 mod warnings;
@@ -40,6 +53,7 @@ pub use context::{is_configured, names, namespace_or_default};
 pub use crdx::cluster::{Error, Resource, Status};
 pub use discovery::{AGGREGATED, aggregated, find};
 pub use pages::{Page, Pages, Query};
+#[cfg(feature = "cluster")]
 pub use proxy::from_environment as proxy_from_environment;
 pub use secret::Secret;
 pub use version::{Simulated, simulated};

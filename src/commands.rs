@@ -10,16 +10,19 @@ mod config;
 mod configured;
 mod definitions;
 mod diff;
+#[cfg(feature = "serve")]
 mod envtest;
+mod error;
 mod example;
 mod exit;
 mod explain;
 mod external_diff;
-mod failure;
+#[cfg(feature = "cluster")]
 mod fetch;
 mod flags;
 mod get;
 mod lint;
+#[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;
 mod options;
@@ -29,6 +32,7 @@ mod rehearse;
 mod scale;
 mod schema;
 mod selection;
+#[cfg(feature = "serve")]
 mod serve;
 mod sink;
 mod source;
@@ -38,24 +42,23 @@ mod validate;
 mod version;
 mod watching;
 
+pub use error::Error;
 pub use exit::Exit;
 
 use crate::cluster;
 use crate::configuration::{Key, Settings};
-use crate::input::temp_file::TempFileError;
 use crate::output::printable::{complain, complain_all};
 use clap::{ArgMatches, FromArgMatches};
-use crdx::simulator::object_store::TEMP_FILE_HELP;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Parses a command line, runs the command and returns the process's exit code.
 pub fn run(words: Vec<OsString>) -> u8 {
+    #[cfg(feature = "serve")]
     if let Some(program) = envtest::Program::from_argument(words.first()) {
         return program.run(&words);
     }
-    let program = PathBuf::from(words.first().cloned().unwrap_or_default());
     let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
@@ -73,20 +76,18 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let mut restarted: Option<String> = None;
     loop {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
-        let exit = match once(&mut command, words.clone(), &program) {
+        let exit = match once(&mut command, words.clone()) {
             Ok(exit) => exit,
-            Err(error) => match watching::changed_settings(&error) {
-                Some(file) => {
-                    restarted = Some(file.to_owned());
-                    continue;
-                }
-                // The reader closed the pipe (`| head`): stop quietly.
-                None if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
-                None => {
-                    complain!("error: {}", message(&error));
-                    Exit::CannotTell
-                }
-            },
+            Err(Error::SettingsChanged { file }) => {
+                restarted = Some(file);
+                continue;
+            }
+            // The reader closed the pipe (`| head`): stop quietly.
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::CannotTell.code(),
+            Err(error) => {
+                complain_all(&error.text(false));
+                Exit::CannotTell
+            }
         };
         match read {
             // The new settings cannot be used, which is printed. The watch goes on when they are corrected.
@@ -97,7 +98,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 }
 
 /// Parses the words with the settings of the project, and runs the command.
-fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io::Result<Exit> {
+fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error> {
     let parsed = command.try_get_matches_from_mut(words.clone());
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
@@ -119,7 +120,7 @@ fn once(command: &mut clap::Command, words: Vec<OsString>, program: &Path) -> io
         }
     };
     cluster::log::set_level(args.verbosity);
-    answer(args, &settings, program)
+    answer(args, &settings)
 }
 
 /// Completes the arguments with the settings of the project. `words` are parsed again if there are any.
@@ -145,9 +146,9 @@ fn configure(
         Err(error) => return failed(&error.to_string()),
     };
     if settings.settings.contains_key(&Key::Output)
-        && let Err(text) = configured::check_output(&settings, &command_line::definition())
+        && let Err(error) = configured::check_output(&settings, &command_line::definition())
     {
-        return failed(&text);
+        return failed(&error.to_string());
     }
     let definition = configured::with_defaults(command_line::definition_of(name), name, &settings, given);
     let parsed = definition.try_get_matches_from(words);
@@ -165,21 +166,11 @@ fn configure(
     }
 }
 
-/// Describes an error that stopped a command.
-fn message(error: &io::Error) -> String {
-    if error.get_ref().and_then(|inner| inner.downcast_ref::<TempFileError>()).is_some() {
-        return format!("{error}\nhelp: {TEMP_FILE_HELP}");
-    }
-    // The disk of the output is full: errors of other files say which file it is.
-    let is_full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
-    if is_full.contains(&error.kind()) { format!("the output cannot be written: {error}") } else { error.to_string() }
-}
-
-/// Runs the command. `program` is the first word of the command line.
+/// Runs the command.
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
-fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> io::Result<Exit> {
+fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Error> {
     if let Err(note) = args.command.resolve_commits() {
         complain!("error: {}", note.text());
         return Ok(Exit::CannotTell);
@@ -194,6 +185,7 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
     if let command_line::Command::Config(config) = &args.command {
         return config::run(&args, config.output.is_some());
     }
+    #[cfg(feature = "lsp")]
     let lookup = configured::lookup(&args);
     match args.command {
         command_line::Command::Validate(validate) => validate::run(&validate, args.color, args.verbosity),
@@ -209,9 +201,13 @@ fn answer(mut args: command_line::Args, settings: &Settings, program: &Path) -> 
         command_line::Command::Schema(schema) => schema::run(&schema),
         command_line::Command::Rbac(rbac) => rbac::run(&rbac),
         command_line::Command::Scale(scale) => scale::run(&scale, args.color),
+        #[cfg(feature = "serve")]
         command_line::Command::Serve(serve) => serve::run(&serve),
-        command_line::Command::Envtest(envtest) => envtest::run(&envtest, program),
+        #[cfg(feature = "serve")]
+        command_line::Command::Envtest(envtest) => envtest::run(&envtest),
+        #[cfg(feature = "lsp")]
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
+        #[cfg(feature = "cluster")]
         command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),

@@ -10,6 +10,7 @@
 //! check       checks a file with the engines of the commands                 live       the CRDs of the cluster
 //! finding     their results with ranges                                      fix        changes that correct a finding
 //! cursor      the field at a position                                        schema     its schema
+//! messages    what the client sends
 //! kinds       the kinds of CRDs and of Kubernetes                            built_in   the schemas of the latter
 //! hover, completion, skeleton, definition, symbols, defaults                 the content of responses
 //! ```
@@ -30,6 +31,7 @@ mod fix;
 mod hover;
 mod kinds;
 mod live;
+mod messages;
 mod plan;
 mod protocol;
 mod requests;
@@ -46,6 +48,7 @@ mod transport;
 mod uri;
 mod workspace;
 
+pub use messages::{Position, Range, TextChange};
 pub use serve::{Error, serve, serve_stdio};
 pub use settings::Settings;
 pub use text::Text;

@@ -14,8 +14,10 @@ pub mod files;
 
 pub mod cluster;
 pub mod input;
+#[cfg(feature = "serve")]
 pub mod serve;
 
+#[cfg(feature = "cluster")]
 pub mod download;
 pub mod simulation;
 
@@ -23,6 +25,7 @@ pub mod suites;
 
 pub mod configuration;
 
+#[cfg(feature = "lsp")]
 pub mod editor;
 
 pub mod commands;

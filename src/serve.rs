@@ -1,19 +1,6 @@
 //! The simulated server on a loopback port: HTTP around [`Server`]. It is not reachable from other machines.
 //!
-//! ```
-//! use crdx_server::server::Server;
-//! use crdx_value::release::Release;
-//! use kubectl_crdx::serve;
-//! use std::sync::Arc;
-//!
-//! let runtime = serve::Runtime::new()?;
-//! let server = Server::builder(Release::NEWEST, 1).with_compression().with_notifier(runtime.notifier()).build();
-//! let running = serve::start(runtime, Arc::new(server), serve::Options::default())?;
-//! // Point any client at it, or write `running.kubeconfig()` to a file.
-//! assert!(running.url().starts_with("http://127.0.0.1:"));
-//! // It stops when `running` is dropped.
-//! # Ok::<(), std::io::Error>(())
-//! ```
+//! `examples/rust/serve.rs` starts it, and `examples/rust/served_controller.rs` tests a controller with it.
 //!
 //! [`access`] decides which requests are answered, [`authentication`] determines their users, [`tls`] serves HTTPS,
 //! [`body`] reads bodies, [`budget`] and [`limits`] bound the memory of slow clients, [`unread`] writes large answers,

@@ -2,7 +2,7 @@
 //!
 //! [`run`](self::run()) runs a [`Plan`] and reports one [`ObjectReport`] per document, in the order of the input. `stream`
 //! reads documents and passes them to threads, [`admission`] reads the policies, [`live`] queries the cluster, `lookahead`
-//! reads many existing objects with one request, and `seen_kinds` collects the notes of a run. [`crdx::simulator`]
+//! reads many existing objects with one request, and `seen_kinds` collects the notes of a run. [`crdx::simulation`]
 //! simulates the objects.
 
 pub mod admission;
@@ -23,16 +23,17 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::RequestKind;
 use crdx::kubectl::request::RequestOptions;
 use crdx::report::{ObjectReport, RunNote, SourceLocation};
+use crdx::simulation::admission::Admission;
+use crdx::simulation::built_in_server::BuiltInServer;
 use crdx::simulation::definitions::Definitions;
+use crdx::simulation::existing::ExistingObjects;
 use crdx::simulation::filter::{Filter, KindPattern};
+use crdx::simulation::known_cluster::given::GivenObjects;
 use crdx::simulation::object::Kind;
-use crdx::simulator::admission::Admission;
-use crdx::simulator::built_in_server::BuiltInServer;
-use crdx::simulator::cluster_objects::GivenObjects;
-use crdx::simulator::existing::ExistingObjects;
-use crdx::simulator::object_store::ObjectStore;
-use crdx::simulator::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
-use crdx_server::server::{LabelSelector, Server, Timestamp};
+use crdx::simulation::object_store::ObjectStore;
+use crdx::simulation::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
+use crdx_server::cluster_state::UnknownCluster;
+use crdx_server::server::{AdmissionPlugins, LabelSelector, Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 use live::Live;
@@ -151,20 +152,20 @@ impl Simulation {
         let namespace = cluster::namespace_or_default(plan.namespace.as_deref(), &plan.target);
         let mut others = GivenObjects::default();
         let existing = existing_objects(plan, cluster.as_ref(), (&mut others, &namespace), show, &mut notes);
+        let objects = match &existing {
+            ExistingObjects::Cluster(_) if cluster::is_configured(&plan.target) => cluster.as_ref().map(Live::objects),
+            _ => None,
+        };
         let reading = admission::Reading {
             options: &plan.policies,
             input: plan.options.clone(),
             // The cluster's policies are only used together with its objects.
-            live: match &existing {
-                ExistingObjects::Cluster(_) if cluster::is_configured(&plan.target) && !plan.policies.skips_cluster => {
-                    cluster.as_ref()
-                }
-                _ => None,
-            },
+            live: cluster.as_ref().filter(|_| objects.is_some() && !plan.policies.skips_cluster),
+            objects,
             namespace: &namespace,
         };
         let has_live_policies = reading.live.is_some();
-        let mut objects = reading.read(show, &mut notes);
+        let objects = reading.read(show, &mut notes);
         let others = Arc::new(objects.with_existing(others));
         let admissions = releases.iter().map(|release| reading.admission(&objects, release, &mut notes));
         let admissions: Vec<Option<Admission>> = admissions.collect();
@@ -175,6 +176,8 @@ impl Simulation {
         let simulator = |(release, admission): (Release, &Option<Admission>)| {
             let server = Server::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
+            let server = server.with_cluster_state(Arc::new(UnknownCluster));
+            let server = server.with_admission_plugins(AdmissionPlugins::all());
             let server = match admission {
                 Some(admission) => admission.configure(server).build(),
                 None => server.build(),
@@ -182,6 +185,7 @@ impl Simulation {
             Simulator {
                 settings: Settings {
                     given: Arc::clone(&others),
+                    live: reading.objects.clone(),
                     ..settings(plan, release, &namespace, cluster.clone())
                 },
                 server: Arc::new(server),
@@ -218,6 +222,8 @@ impl Simulation {
         }
         stream::take_policies(&run, known, admissions, show);
         simulation.lacks_definitions = lacks_definitions;
+        let is_defined = |group: &str, kind: &str| simulation.definition(group, kind).is_some();
+        objects.without_effect(&plan.policies.paths, &is_defined).into_iter().for_each(show);
         simulation
     }
 
@@ -394,6 +400,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
         cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
         given: Arc::default(),
+        live: None,
     }
 }
 

@@ -31,7 +31,7 @@ fn admit(text: &str) {
     findings(value, &[], Release::NEWEST);
     let kind = PolicyKind::of_kind(value.str_at(&["kind"]).unwrap_or_default());
     let name = value.str_at(&["metadata", "name"]).unwrap_or_default();
-    let options = Server::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()), Arc::default());
+    let options = crdx_kinds::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()));
     let server = options.build();
     assert_eq!(send(&server, Method::Post, DEFINITIONS, "application/yaml", CRONTAB.to_vec()), 201);
     let path = format!("{ADMISSION}/{}", kind.policies());

@@ -5,7 +5,9 @@
 use super::connection::PendingResponse;
 use super::{Connection, Error, JSON, Resource};
 use crdx::report::RunNote;
+use crdx_builtin::quotas;
 use crdx_server::policies::GROUP;
+use crdx_server::policies::model::Rule;
 use crdx_server::server::http::address::encoded;
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,23 +41,9 @@ impl Written {
         [&self.plural, dot, &self.group].concat()
     }
 
-    fn is_core(&self, plural: &str) -> bool {
-        self.group.is_empty() && self.plural == plural
-    }
-
-    /// Returns true if a quota with this key counts the objects, or what they request (`pkg/quota/v1/evaluator/core`).
+    /// Returns true if a quota with this key counts the objects, or what they request.
     fn is_counted_by(&self, key: &str) -> bool {
-        if key.strip_prefix("count/").is_some_and(|name| name == self.name()) || self.is_core(key) {
-            return true;
-        }
-        let is_compute = || {
-            let resource = key.strip_prefix("requests.").or_else(|| key.strip_prefix("limits.")).unwrap_or(key);
-            matches!(resource, "cpu" | "memory" | "ephemeral-storage")
-                || key.starts_with("requests.") && key.contains('/')
-        };
-        self.is_core("pods") && is_compute()
-            || self.is_core("services") && key.starts_with("services.")
-            || self.is_core("persistentvolumeclaims") && (key == "requests.storage" || key.contains(".storageclass."))
+        quotas::is_counted(&self.name(), key)
     }
 }
 
@@ -143,7 +131,7 @@ impl Connection {
         }
         for (namespace, quota) in quotas_of {
             if let Some(list) = quota.and_then(|q| failed_lists.or_nothing("resourcequotas", q.wait()).flatten()) {
-                notes.extend(quotas(namespace, &list, written));
+                notes.extend(quota_note(namespace, &list, written));
             }
         }
         notes.extend(failed_lists.note());
@@ -188,31 +176,32 @@ fn array<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
 }
 
 /// The requests that a webhook or policy matches.
-struct Hook<'a> {
+struct Hook {
     /// The name in reports.
     name: String,
-    rules: &'a [Value],
+    rules: Vec<Rule>,
     /// The excluded rules.
-    except: &'a [Value],
+    except: Vec<Rule>,
     /// True if `matchPolicy` is Exact.
     exact: bool,
 }
 
-impl<'a> Hook<'a> {
-    fn new(name: String, rules: &'a [Value], constraints: &'a Value) -> Self {
+impl Hook {
+    fn new(name: String, rules: &[Value], constraints: &Value) -> Self {
         let exact = constraints.str_at(&["matchPolicy"]) == Some("Exact");
-        Self { name, rules, except: array(constraints, &["excludeResourceRules"]), exact }
+        let read = |rules: &[Value]| rules.iter().map(Rule::read).collect();
+        Self { name, rules: read(rules), except: read(array(constraints, &["excludeResourceRules"])), exact }
     }
 
     fn intercepts(&self, written: &Written) -> bool {
-        let whole = |rule: &&Value| array(rule, &["resourceNames"]).is_empty();
+        let whole = |rule: &&Rule| rule.resource_names.is_empty();
         self.rules.iter().any(|rule| matches(rule, written, self.exact))
             && !self.except.iter().filter(whole).any(|rule| covers(rule, written, self.exact))
     }
 }
 
 /// The webhooks of a configuration, or the policy if it has a binding.
-fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
+fn hooks(item: &Value, bindings: Option<&Value>) -> Vec<Hook> {
     let name = item.str_at(&["metadata", "name"]).unwrap_or_default();
     if let Some(hooks) = item.get("webhooks").and_then(Value::as_array) {
         let called = |hook: &Value| format!("{} of {name}", hook.str_at(&["name"]).unwrap_or_default());
@@ -227,7 +216,7 @@ fn hooks<'a>(item: &'a Value, bindings: Option<&Value>) -> Vec<Hook<'a>> {
 
 /// The entries of a list that match the writes.
 fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<RunNote> {
-    let hooks: Vec<Hook<'_>> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
+    let hooks: Vec<Hook> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
     let each = written.iter().filter_map(|written| {
         let names = hooks.iter().filter(|hook| hook.intercepts(written)).map(|hook| hook.name.as_str());
         let names: Vec<&str> = names.collect();
@@ -239,40 +228,34 @@ fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[
 }
 
 /// Returns true if a rule may match one of the writes.
-fn matches(rule: &Value, written: &Written, exact: bool) -> bool {
+fn matches(rule: &Rule, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
-    applies(rule, written, exact) && operations.iter().any(|(word, done)| *done && has(rule, "operations", word))
+    applies(rule, written, exact) && operations.iter().any(|(word, done)| *done && rule.includes_operation(word))
 }
 
 /// Returns true if a rule matches all of the writes.
-fn covers(rule: &Value, written: &Written, exact: bool) -> bool {
+fn covers(rule: &Rule, written: &Written, exact: bool) -> bool {
     let operations = [("CREATE", written.creates), ("UPDATE", written.updates)];
-    applies(rule, written, exact) && operations.iter().all(|(word, done)| !*done || has(rule, "operations", word))
+    applies(rule, written, exact) && operations.iter().all(|(word, done)| !*done || rule.includes_operation(word))
 }
 
-fn applies(rule: &Value, written: &Written, exact: bool) -> bool {
-    let scope = match rule.str_at(&["scope"]) {
+fn applies(rule: &Rule, written: &Written, exact: bool) -> bool {
+    let scope = match rule.scope.as_deref() {
         Some("Namespaced") => !written.namespaces.is_empty(),
         Some("Cluster") => written.namespaces.is_empty(),
         _ => true,
     };
     // With matchPolicy Equivalent (the default) a rule for one version also matches requests for another.
-    let version = written.versions.iter().any(|v| has(rule, "apiVersions", v))
-        || (!exact && written.served.iter().any(|v| has(rule, "apiVersions", v)));
-    let resource = array(rule, &["resources"]).iter().filter_map(Value::as_str).any(|resource| {
-        let (plural, sub) = resource.split_once('/').unwrap_or((resource, ""));
-        (plural == "*" || plural == written.plural) && (sub == "*" || sub == written.subresource)
-    });
-    scope && version && resource && has(rule, "apiGroups", &written.group)
-}
-
-/// Returns true if a list of a rule contains the word or `*`.
-fn has(rule: &Value, key: &str, word: &str) -> bool {
-    array(rule, &[key]).iter().filter_map(Value::as_str).any(|item| item == "*" || item == word)
+    let version = written.versions.iter().any(|v| rule.includes_version(v))
+        || (!exact && written.served.iter().any(|v| rule.includes_version(v)));
+    scope
+        && version
+        && rule.includes_resource(&written.plural, written.subresource)
+        && rule.includes_group(&written.group)
 }
 
 /// The quotas of a namespace that count the created objects.
-fn quotas(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote> {
+fn quota_note(namespace: &str, list: &Value, written: &[Written]) -> Option<RunNote> {
     let here = || written.iter().filter(|w| w.creates && w.namespaces.contains(namespace));
     let mut found = Vec::new();
     for quota in array(list, &["items"]) {
@@ -318,9 +301,9 @@ mod tests {
             let rule = format!(
                 r#"{{"apiGroups":["stable.example.com"],"apiVersions":["v1"],"resources":["crontabs"],"operations":["CREATE"]{more}}}"#
             );
-            read(&rule)
+            Rule::read(&read(&rule))
         };
-        let all = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}"#);
+        let all = Rule::read(&read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["*"]}"#));
         assert!(matches(&rule(""), &crontabs(), true) && matches(&all, &crontabs(), true));
         assert!(matches(&rule(r#","scope":"Namespaced""#), &crontabs(), true));
         assert!(!matches(&rule(r#","scope":"Cluster""#), &crontabs(), true));
@@ -331,7 +314,8 @@ mod tests {
         // `*` does not match subresources, `*/*` does.
         let status = Written { subresource: "status", ..crontabs() };
         assert!(!matches(&all, &status, true));
-        let sub = read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#);
+        let sub =
+            Rule::read(&read(r#"{"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"],"operations":["*"]}"#));
         assert!(matches(&sub, &status, true) && matches(&sub, &crontabs(), true));
         let other = Written { group: "example.com".to_owned(), ..crontabs() };
         assert!(!matches(&rule(""), &other, false));
@@ -362,18 +346,18 @@ mod tests {
         let quota = read(
             r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"count/crontabs.stable.example.com":"5","pods":"1"}},"status":{"used":{"count/crontabs.stable.example.com":"4"}}}]}"#,
         );
-        let note = quotas("default", &quota, &[crontabs()]).unwrap();
+        let note = quota_note("default", &quota, &[crontabs()]).unwrap();
         assert_eq!(
             note.message,
             "quota in namespace default counts each object alone, not all together: q (4 of 5 crontabs.stable.example.com used)"
         );
-        assert_eq!(quotas("other", &quota, &[crontabs()]), None);
+        assert_eq!(quota_note("other", &quota, &[crontabs()]), None);
         let pods = Written { group: String::new(), plural: "pods".to_owned(), ..crontabs() };
         let quota = read(
             r#"{"items":[{"metadata":{"name":"q"},"spec":{"hard":{"pods":"5","limits.cpu":"2","services":"1","count/pods":"9",
             "requests.nvidia.com/gpu":"1","requests.storage":"1Gi"}},"status":{"used":{"pods":"4"}}}]}"#,
         );
-        let note = quotas("default", &quota, std::slice::from_ref(&pods)).unwrap();
+        let note = quota_note("default", &quota, std::slice::from_ref(&pods)).unwrap();
         assert!(
             note.message.contains("q (4 of 5 pods used)") && note.message.contains("q (9 pods used)"),
             "{}",

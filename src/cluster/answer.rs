@@ -72,3 +72,12 @@ impl Answer {
         Error { message, help, code: Some(code), status, unreachable: code == 401, too_long: false }
     }
 }
+
+/// The innermost error, which is the most specific.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut at = error;
+    while let Some(cause) = at.source() {
+        at = cause;
+    }
+    at.to_string()
+}

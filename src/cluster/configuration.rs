@@ -299,14 +299,5 @@ pub fn unusable(error: &kube::Error) -> Error {
     Error::unreachable(message, help)
 }
 
-/// The innermost error, which is the most specific.
-pub fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut at = error;
-    while let Some(cause) = at.source() {
-        at = cause;
-    }
-    at.to_string()
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,20 @@
 //! One connection to one API server: sending requests, timeouts and retries.
 
-use super::answer::Answer;
+use super::answer::{Answer, root_cause};
 use super::cache::Cache;
-use super::configuration::{Configuration, configuration, root_cause, unusable};
+use super::configuration::{Configuration, configuration, unusable};
 use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};
 use super::{Error, JSON, Target, log, tls, warnings};
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Semaphore;
@@ -224,7 +225,7 @@ struct Line {
 impl Line {
     async fn get(&self, path: &str, accept: &str) -> Result<Answer, Error> {
         let _turn = self.at_once.acquire().await;
-        if let Some(error) = self.closed.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(error) = lock(&self.closed).clone() {
             return Err(error);
         }
         let found = match self.timeout {
@@ -242,7 +243,7 @@ impl Line {
             _ => None,
         };
         if last.is_some() {
-            *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = last;
+            *lock(&self.closed) = last;
         }
         found
     }
@@ -304,7 +305,7 @@ impl Line {
     fn report_warnings(&self, headers: &HeaderMap) {
         for text in headers.get_all(WARNING).iter().flat_map(|header| warnings::texts(header.as_bytes())) {
             let text: String = text.chars().take(MAX_WARNING_LENGTH).collect();
-            let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warned = lock(&self.warned);
             if warned.len() < MAX_WARNINGS && warned.insert(text.clone()) {
                 drop(warned);
                 (self.warn)(&text);

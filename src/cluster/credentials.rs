@@ -215,8 +215,9 @@ fn header(text: &str) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::GoError;
 
-    fn authorization(user: &User) -> Result<Option<String>, String> {
+    fn authorization(user: &User) -> Result<Option<String>, GoError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let credentials = Credentials::for_user(user, Value::Null, Duration::from_secs(9)).await;
@@ -237,6 +238,7 @@ mod tests {
             ["canary\n", "can\r\nary", "canary\u{e9}", "canary\u{0}", "canary\u{7f}", "\tcanary", "canary\u{2028}"]
         {
             let error = authorization(&token(text)).unwrap_err();
+            let error = error.as_str();
             assert!(!error.contains("canary") && !error.contains("ary"), "{error}");
             assert!(error.starts_with("the token of the user contains a line break"), "{error}");
         }
@@ -254,6 +256,7 @@ mod tests {
         for text in [&b" \n"[..], b"canary\nbird", b"canary\xff", "can\u{e9}ry".as_bytes()] {
             std::fs::write(&file, text).unwrap();
             let error = authorization(&user).unwrap_err();
+            let error = error.as_str();
             assert!(!error.contains("canary") && error.contains("token"), "{error}");
         }
         // The file takes precedence over the token, which is used while the file cannot be read.
@@ -262,7 +265,7 @@ mod tests {
         assert_eq!(authorization(&both), Ok(Some("Bearer abc".to_owned())));
         std::fs::remove_file(&file).unwrap();
         assert_eq!(authorization(&both), Ok(Some("Bearer other".to_owned())));
-        assert!(authorization(&user).unwrap_err().contains("cannot be read"));
+        assert!(authorization(&user).unwrap_err().as_str().contains("cannot be read"));
     }
 
     #[test]
@@ -274,10 +277,11 @@ mod tests {
         assert!(
             authorization(&User { token: token("canary").token, ..basic })
                 .unwrap_err()
+                .as_str()
                 .starts_with("the user has a token and")
         );
         let mut certified = User { plugin: plugin(), ..User::default() };
-        assert!(authorization(&certified).unwrap_err().contains("/nonexistent/login cannot be started"));
+        assert!(authorization(&certified).unwrap_err().as_str().contains("/nonexistent/login cannot be started"));
         certified.certificate.data = Some(vec![1]);
         assert_eq!(authorization(&certified), Ok(None));
     }

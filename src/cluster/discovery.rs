@@ -2,8 +2,9 @@
 
 use super::{Connection, Error, JSON, Resource};
 use crdx_text::json;
+use crdx_value::lock::lock;
 use crdx_value::{Value, object};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Prefers aggregated discovery: one answer instead of one per group and version.
@@ -48,7 +49,7 @@ impl Connection {
     }
 
     fn discovered(&self, anew: bool) -> Result<Discovered, Error> {
-        let mut discovered = self.discovered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut discovered = lock(&self.discovered);
         if let Some(known) = discovered.as_ref().filter(|known| known.fresh || !anew) {
             return Ok(known.clone());
         }

@@ -6,12 +6,13 @@
 use super::fields::{FieldError, Fields, document};
 use super::kubeconfig::{Interactive, Plugin};
 use super::secret::Secret;
+use crdx_value::lock::lock;
 use crdx_value::time::{self, Timestamp};
 use crdx_value::{Value, json, object};
 use std::io::{IsTerminal, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -190,7 +191,7 @@ pub struct Waiting {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = lock(&self.0);
         // It has no effect on a program that has ended.
         let _ = child.kill();
         let _ = child.wait();
@@ -216,7 +217,7 @@ fn output(child: &mut Child) -> Receiver<Vec<u8>> {
 /// Waits for the end of a plugin; `None` if it was ended because it did not end in time.
 fn wait(child: &Mutex<Child>, until: Option<Instant>) -> std::io::Result<Option<ExitStatus>> {
     loop {
-        let mut running = child.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = lock(child);
         if let Some(status) = running.try_wait()? {
             return Ok(Some(status));
         }

@@ -50,7 +50,7 @@ impl Watch<'_> {
             match self.stream.next() {
                 None if self.rest.trim_ascii().is_empty() => return Ok(None),
                 None => return Err(broke(&"it ended in the middle of an event")),
-                Some(Err(error)) => return Err(broke(&super::configuration::root_cause(&error))),
+                Some(Err(error)) => return Err(broke(&super::answer::root_cause(&error))),
                 Some(Ok(bytes)) => self.rest.extend_from_slice(&bytes),
             }
             if self.rest.len() > limits::MAX_BODY {

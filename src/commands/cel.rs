@@ -31,10 +31,10 @@ use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
 use report::{self as output, Checked, CompileFailure, Invalid, Report, RuleCost, Run};
 use self_value::{InputError, SelfValue};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Runs the command.
-pub fn run(args: &args::Cel, color: flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Cel, color: flags::Color) -> Result<Exit, super::error::Error> {
     let out = terminal::Stream::stdout(color, Content::json_if(args.output.is_some()));
     let mut write = out.write;
     let report = match report(args) {

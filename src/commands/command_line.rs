@@ -6,13 +6,16 @@ use crate::commands::cel::args::Cel;
 use crate::commands::completion::args::{Complete, Completion};
 use crate::commands::config::args::Config;
 use crate::commands::diff::args::Diff;
+#[cfg(feature = "serve")]
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
 use crate::commands::explain::args::Explain;
+#[cfg(feature = "cluster")]
 use crate::commands::fetch::args::Fetch;
 use crate::commands::flags::{Cluster, Color};
 use crate::commands::get::args::Get;
 use crate::commands::lint::args::Lint;
+#[cfg(feature = "lsp")]
 use crate::commands::lsp::args::Lsp;
 use crate::commands::openapi::args::Openapi;
 use crate::commands::options::args::Options;
@@ -20,6 +23,7 @@ use crate::commands::rbac::args::Rbac;
 use crate::commands::rehearse::args::Rehearse;
 use crate::commands::scale::args::Scale;
 use crate::commands::schema::args::Schema;
+#[cfg(feature = "serve")]
 use crate::commands::serve::args::Serve;
 use crate::commands::test::args::Test;
 use crate::commands::validate::args::Validate;
@@ -78,7 +82,7 @@ pub struct Args {
 type Define = fn(clap::Command) -> clap::Command;
 
 /// The commands by name.
-const COMMANDS: [(&str, Define); 22] = [
+const COMMANDS: &[(&str, Define)] = &[
     ("validate", Validate::augment_args),
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
@@ -92,9 +96,13 @@ const COMMANDS: [(&str, Define); 22] = [
     ("schema", Schema::augment_args),
     ("rbac", Rbac::augment_args),
     ("scale", Scale::augment_args),
+    #[cfg(feature = "serve")]
     ("serve", Serve::augment_args),
+    #[cfg(feature = "serve")]
     ("envtest", Envtest::augment_args),
+    #[cfg(feature = "lsp")]
     ("lsp", Lsp::augment_args),
+    #[cfg(feature = "cluster")]
     ("fetch", Fetch::augment_args),
     ("config", Config::augment_args),
     ("options", Options::augment_args),
@@ -203,12 +211,16 @@ pub enum Command {
     /// Show the scale of objects, and the effect of scaling them
     Scale(Scale),
     /// Serve the simulated API over HTTP on a loopback address, for real clients
+    #[cfg(feature = "serve")]
     Serve(Serve),
     /// Write `etcd` and `kube-apiserver` for controller-runtime's envtest, which then uses the simulated server
+    #[cfg(feature = "serve")]
     Envtest(Envtest),
     /// Show findings in an editor as you type: a language server for custom resources and CRDs
+    #[cfg(feature = "lsp")]
     Lsp(Lsp),
     /// Download the CRDs with a URL, or save the CRDs and policies of a cluster, for use without a connection
+    #[cfg(feature = "cluster")]
     Fetch(Fetch),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
     Config(Config),
@@ -274,6 +286,6 @@ mod tests {
     fn every_command_is_in_the_list() {
         let listed = Args::command();
         let names: Vec<&str> = listed.get_subcommands().map(clap::Command::get_name).collect();
-        assert_eq!(names, COMMANDS.map(|(name, _)| name));
+        assert_eq!(names, COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 }

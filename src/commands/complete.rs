@@ -34,7 +34,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_NAMES: usize = 500;
 
 /// Runs the command. Errors are not reported, because the shell cannot show them.
-pub fn run(args: &crate::commands::completion::args::Complete) -> io::Result<Exit> {
+pub fn run(args: &crate::commands::completion::args::Complete) -> Result<Exit, super::error::Error> {
     let (last, words) = args.words.split_last().map_or(("", [].as_slice()), |(last, words)| (last.as_str(), words));
     let offer = offer(words, last);
     let mut out = BufWriter::new(io::stdout());

@@ -2,11 +2,11 @@
 
 pub mod args;
 
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal;
 use args::CompletionScript;
-use std::io;
 
 /// Returns the text of a script.
 fn script(of: CompletionScript) -> &'static str {
@@ -21,7 +21,7 @@ fn script(of: CompletionScript) -> &'static str {
 }
 
 /// Runs the command.
-pub fn run(args: &args::Completion) -> io::Result<Exit> {
+pub fn run(args: &args::Completion) -> Result<Exit, Error> {
     let mut out = terminal::Stream::stdout(flags::Color::Never, terminal::Content::Data);
     out.write.write_all(script(args.shell).as_bytes())?;
     out.write.flush()?;

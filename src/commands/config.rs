@@ -4,6 +4,7 @@ pub mod args;
 
 use crate::commands::command_line::{self, Args};
 use crate::commands::configured;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
 use crate::configuration::{FILE_NAME, Key, Origin, Setting, Settings, is_unknown};
@@ -13,13 +14,12 @@ use crate::output::report::members::location_object;
 use crate::output::{Cell, Column, bounded_table};
 use crdx_value::{Map, Value, json, object};
 use std::env;
-use std::io;
 
 /// The columns of the table.
 const COLUMNS: &[Column] = &[Column::text("KEY"), Column::text("VALUE"), Column::always("FROM")];
 
 /// Runs the command.
-pub fn run(args: &Args, is_json: bool) -> io::Result<Exit> {
+pub fn run(args: &Args, is_json: bool) -> Result<Exit, Error> {
     let read = configured::read(args);
     let mut names: Vec<String> = env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| is_unknown(name));

@@ -1,7 +1,7 @@
 //! Makes the settings of the file and the variables the defaults of a command's flags. A flag that is given always takes
 //! precedence, because clap uses a default only for a flag without a value.
 
-use crate::commands::command_line::{Args, Command};
+use crate::commands::command_line::{self, Args};
 use crate::commands::definitions::is_path;
 use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
 use crate::input::Options;
@@ -24,7 +24,10 @@ pub fn read(args: &Args) -> Result<Settings, ConfigurationError> {
     let directory = env::current_dir().unwrap_or_default();
     let variables = of_variables(&|name| env::var_os(name))?;
     // The language server reads the file of the workspace that the editor opens.
-    let is_server = matches!(args.command, Command::Lsp(_));
+    #[cfg(feature = "lsp")]
+    let is_server = matches!(args.command, command_line::Command::Lsp(_));
+    #[cfg(not(feature = "lsp"))]
+    let is_server = false;
     let settings = if is_server { Settings::default() } else { lookup(args).read(&directory, true)? };
     Ok(settings.overridden_by(variables))
 }
@@ -108,16 +111,27 @@ fn format(command: &str, values: &[String], arg: &clap::Arg) -> Option<String> {
     own.map(str::to_owned).or_else(|| common().cloned())
 }
 
+/// The key `output` has a command or a format that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("error: output: unknown {part} {word:?}\n --> {origin}\nhelp: {help}")]
+pub struct OutputSettingError {
+    /// `command` or `format`
+    part: &'static str,
+    word: String,
+    origin: Origin,
+    help: String,
+}
+
 /// Checks the commands and formats of the key `output`, which only the definition of the command line knows.
 ///
 /// # Errors
 /// Returns an error for an unknown command or format.
-pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), String> {
+pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), OutputSettingError> {
     let Some(setting) = settings.settings.get(&Key::Output) else { return Ok(()) };
-    let unknown = |what: &str, word: &str, known: Vec<String>| {
+    let unknown = |part, word: &str, known: Vec<String>| {
         let help = closest(word, known.iter().map(String::as_str))
             .map_or_else(|| format!("give one of {}", known.join(", ")), did_you_mean);
-        Err(format!("error: output: unknown {what} {word:?}\n --> {}\nhelp: {help}", setting.origin))
+        Err(OutputSettingError { part, word: word.to_owned(), origin: setting.origin.clone(), help })
     };
     let formats = |command: &clap::Command| -> Vec<String> {
         let args = command.get_arguments().filter(|arg| arg.get_id() == "output");

@@ -1,6 +1,6 @@
 //! The CRDs that a command takes as arguments: paths, or names of resources in `--crds` or in a cluster.
 
-use super::failure::{Failure, summarize};
+use super::error::{Error, summarize};
 use super::source::{Source, problem};
 use crate::cluster;
 use crate::commands::exit::Exit;
@@ -66,7 +66,7 @@ impl Given<'_> {
         found
     }
 
-    fn named(&self, names: &[String], failures: &mut Vec<Failure>) -> Result<Vec<Definition>, Failure> {
+    fn named(&self, names: &[String], failures: &mut Vec<Error>) -> Result<Vec<Definition>, Error> {
         let has_cluster = !self.cluster.offline && cluster::is_configured(&self.cluster.target());
         if self.crds.is_empty() && !has_cluster {
             let name = names.first().map_or("", String::as_str);
@@ -107,7 +107,7 @@ fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<Definition>
     found
 }
 
-fn definition(source: &Source, name: &str) -> Result<Definition, Failure> {
+fn definition(source: &Source, name: &str) -> Result<Definition, Error> {
     let resource = source.resource(name)?;
     let Some(value) = source.definition(&resource)? else {
         let message = format!("{} is not a custom resource", resource.qualified());

@@ -6,6 +6,7 @@ pub mod args;
 use super::external_diff::{ExternalDiff, file_name};
 use super::sink::{Ending, Output, Report, Sink, Streams};
 use super::validate;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::output::difference::{self, Sides};
@@ -17,12 +18,12 @@ use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx::report::{Action, ObjectReport, Verdict};
-use crdx::simulator::CompareOptions;
+use crdx::simulation::CompareOptions;
 use crdx_value::{Map, Value};
 use std::io;
 
 /// Runs the command.
-pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
     if args.watch {
         return validate::watch(&args.inputs, &args.updates, || once(args, color));
     }
@@ -30,7 +31,7 @@ pub fn run(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
 }
 
 /// Compares everything once.
-fn once(args: &args::Diff, color: flags::Color) -> io::Result<Exit> {
+fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
     let format = args.output.filter(|format| *format != flags::ReportFormat::Table);
     let streams = Streams::new(format, color);
     let report = DiffReport {

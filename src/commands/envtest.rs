@@ -13,6 +13,7 @@ mod flags;
 mod folder;
 
 use crate::cluster;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::OnlyJson;
 use crate::output::printable::complain;
@@ -64,15 +65,16 @@ impl Program {
     }
 }
 
-/// Runs the command. `program` is the first word of the command line.
-pub fn run(args: &args::Envtest, program: &Path) -> io::Result<Exit> {
+/// Runs the command.
+pub fn run(args: &args::Envtest) -> Result<Exit, Error> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
     let Some(base) = base else {
         complain!("error: the user has no cache directory: name a directory with --dir");
         return Ok(Exit::CannotTell);
     };
-    let written = match folder::write(&base, release, program) {
+    let program = std::env::args_os().next().unwrap_or_default();
+    let written = match folder::write(&base, release, Path::new(&program)) {
         Ok(written) => written,
         Err(problem) => {
             complain!("error: {problem}");

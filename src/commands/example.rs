@@ -5,6 +5,7 @@ mod built_in;
 mod report;
 
 use super::definitions::{Definition, Given, is_path};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, JsonOrYaml};
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
@@ -23,7 +24,7 @@ use std::io::{self, BufWriter, Write};
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn run(args: &args::Example) -> io::Result<Exit> {
+pub fn run(args: &args::Example) -> Result<Exit, Error> {
     let content = if args.output == JsonOrYaml::Json { Content::Json } else { Content::Data };
     let mut out = BufWriter::new(Stream::stdout(Color::Never, content).write);
     let mut exit = Exit::Accepted;

@@ -4,7 +4,7 @@ pub mod args;
 mod built_in;
 mod report;
 
-use super::failure::{Failure, summarize};
+use super::error::{Error, summarize};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
 use crate::cluster::{self, Resource};
@@ -20,13 +20,13 @@ use crdx_value::jsonpath::JsonPath;
 use crdx_value::release::Release;
 use report::{Explained, Explanation, openapi_v2, plaintext, rules};
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn run(args: &args::Explain) -> io::Result<Exit> {
+pub fn run(args: &args::Explain) -> Result<Exit, Error> {
     let mut failures = Vec::new();
     match explain(args, &mut failures) {
         Ok(explained) => {
@@ -44,10 +44,10 @@ pub fn run(args: &args::Explain) -> io::Result<Exit> {
 
 struct Text {
     text: String,
-    failure: Option<Failure>,
+    failure: Option<Error>,
 }
 
-fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Failure> {
+fn explain(args: &args::Explain, failures: &mut Vec<Error>) -> Result<Text, Error> {
     if args.cluster.offline && args.crds.is_empty() {
         let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let known = source::built_in(release);
@@ -68,7 +68,7 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
         };
         return Ok(text_of(built_in::explain(args, release, &resource, &fields, live)?));
     };
-    let crd = crd::decode(&definition).map_err(|error| Failure::message(error.to_string()))?.crd;
+    let crd = crd::decode(&definition).map_err(|error| Error::input(error.to_string()))?.crd;
     let version = version(args, &crd, &resource)?;
     let document = match args.output {
         ExplainFormat::Plaintext => openapi::v3(&crd, &version, release),
@@ -95,16 +95,16 @@ fn explain(args: &args::Explain, failures: &mut Vec<Failure>) -> Result<Text, Fa
 }
 
 fn text_of(explanation: Explanation) -> Text {
-    Text { text: explanation.text, failure: explanation.error.map(Failure::message) }
+    Text { text: explanation.text, failure: explanation.error.map(Error::usage) }
 }
 
 /// Returns the resource and the field path of `TYPE[.FIELD…]` (`SplitAndParseResourceRequestWithMatchingPrefix`); TYPE
 /// may include the group.
 fn resource(
     resources: &[Resource],
-    find: impl FnOnce(&str) -> Result<Option<Resource>, Failure>,
+    find: impl FnOnce(&str) -> Result<Option<Resource>, Error>,
     text: &str,
-) -> Result<(Resource, Vec<String>), Failure> {
+) -> Result<(Resource, Vec<String>), Error> {
     let path = fields(text)?;
     let (word, rest) = path.split_first().map_or((text, [].as_slice()), |(word, rest)| (word.as_str(), rest));
     let name = word.to_lowercase();
@@ -115,20 +115,20 @@ fn resource(
             return Ok((resource.clone(), below));
         }
     }
-    let found = find(word)?.ok_or_else(|| Failure::message(format!("there is no resource {word:?}")))?;
+    let found = find(word)?.ok_or_else(|| Error::usage(format!("there is no resource {word:?}")))?;
     Ok((found, rest.to_vec()))
 }
 
 /// Returns the field names of a path, which kubectl parses as JSONPath.
-fn fields(text: &str) -> Result<Vec<String>, Failure> {
+fn fields(text: &str) -> Result<Vec<String>, Error> {
     let text = text.strip_suffix('.').unwrap_or(text);
-    let path = JsonPath::parse(&format!("{{.{text}}}")).map_err(Failure::message)?;
+    let path = JsonPath::parse(&format!("{{.{text}}}")).map_err(Error::usage)?;
     let names = path.plain_path().map(|names| names.into_iter().map(str::to_owned).collect());
-    names.ok_or_else(|| Failure::message("invalid jsonpath syntax, all nodes must be field nodes"))
+    names.ok_or_else(|| Error::usage("invalid jsonpath syntax, all nodes must be field nodes"))
 }
 
 /// Returns the version to explain: that of `--api-version`, or the preferred one.
-fn version(args: &args::Explain, crd: &CustomResourceDefinition, resource: &Resource) -> Result<String, Failure> {
+fn version(args: &args::Explain, crd: &CustomResourceDefinition, resource: &Resource) -> Result<String, Error> {
     let Some(wanted) = &args.api_version else { return Ok(resource.version.clone()) };
     let (group, version) = group_version::split(wanted);
     if group == crd.spec.group && crd.spec.version(version).is_some_and(|version| version.served) {

@@ -5,11 +5,11 @@ pub mod args;
 mod from_cluster;
 mod urls;
 
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
 use crate::output::printable::complain;
 use crdx_value::{Value, json, object};
-use std::io;
 
 /// A problem, with what to do.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Outcome {
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn run(args: &args::Fetch, color: super::flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Fetch, color: super::flags::Color) -> Result<Exit, Error> {
     let mut out = Stream::stdout(color, Content::json_if(args.output.is_some()));
     let outcome = if args.cluster.offline {
         let problem = Problem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");

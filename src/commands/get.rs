@@ -9,7 +9,7 @@ mod rows;
 mod tables;
 mod watch;
 
-use super::failure::{self, Failure, summarize};
+use super::error::{self, Error, summarize};
 use super::progress::Progress;
 use super::selection::{self, Selection};
 use super::source::{self, FileArguments, Source, problem};
@@ -19,17 +19,18 @@ use crate::commands::exit::Exit;
 use crate::files::open::read_any;
 use crate::output::objects::{Form, FormFlags, form};
 use crate::output::printable::{complain, complain_all};
+use crdx_value::GoError;
 use crdx_value::Value;
 use rows::Rows;
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Get) -> io::Result<Exit> {
+pub fn run(args: &args::Get) -> Result<Exit, Error> {
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout());
     let mut failures = Vec::new();
     let done = get(args, &mut out, &mut failures);
     failures.extend(done.err());
-    failure::output(&failures)?;
+    error::output(&failures)?;
     out.flush()?;
     let (text, exit) = summarize(&failures);
     complain_all(&text);
@@ -94,7 +95,7 @@ impl SelectedObjects {
         self,
         source: &'a Source,
         subresource: Option<&'a str>,
-    ) -> Box<dyn Iterator<Item = Result<Named, Failure>> + 'a> {
+    ) -> Box<dyn Iterator<Item = Result<Named, Error>> + 'a> {
         match self {
             Self::Objects(found) => Box::new(found.into_iter().map(Ok)),
             Self::Files(names) => Box::new(names.into_iter().map(move |name| {
@@ -105,14 +106,14 @@ impl SelectedObjects {
     }
 }
 
-fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Result<(), Failure> {
+fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Error>) -> Result<(), Error> {
     if let Some(uri) = &args.raw {
         return raw::print(args, uri, out);
     }
     let output = output(args)?;
     if args.output_watch_events && !(args.watch || args.watch_only) {
         let message = "--output-watch-events option can only be used with --watch or --watch-only";
-        return Err(Failure::message(message));
+        return Err(Error::usage(message));
     }
     let namespace = source::namespace(&args.cluster);
     let source = Source::open(
@@ -154,42 +155,44 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Failure>) -> Re
 }
 
 /// Parses `-o` and its related flags.
-fn output(args: &args::Get) -> Result<Output, Failure> {
+fn output(args: &args::Get) -> Result<Output, Error> {
     let word = args.output.as_deref().filter(|word| !word.eq_ignore_ascii_case("table")).unwrap_or_default();
     let template = args.template.as_deref().filter(|template| !template.is_empty());
     let word = if word.is_empty() && template.is_some() { "go-template" } else { word };
     if args.show_labels && !matches!(word, "" | "wide") {
-        return Err(Failure::message(format!("--show-labels option cannot be used with {word} printer")));
+        return Err(Error::usage(format!("--show-labels option cannot be used with {word} printer")));
     }
     if !args.label_columns.is_empty() && word.starts_with("custom-columns") {
-        return Err(Failure::message(format!("--label-columns option cannot be used with {word} printer")));
+        return Err(Error::usage(format!("--label-columns option cannot be used with {word} printer")));
     }
     if matches!(word, "" | "wide") {
         return Ok(Output::Table { wide: !word.is_empty() });
     }
     let read = |path: &str| match read_any(path.as_ref()) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!("open {path}: no such file or directory")),
-        Err(error) => Err(format!("open {path}: {error}")),
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| GoError::from("it is not UTF-8")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("open {path}: no such file or directory").into())
+        }
+        Err(error) => Err(format!("open {path}: {error}").into()),
     };
     let allow_missing = args.allow_missing_template_keys;
     match form(FormFlags { output: word, template, no_headers: args.no_headers, allow_missing }, read) {
         Ok(Some(form)) => Ok(Output::Whole(form)),
-        Ok(None) => Err(Failure::message(format!(
+        Ok(None) => Err(Error::usage(format!(
             "unable to match a printer suitable for the output format {word:?}, allowed formats are: custom-columns,\
              custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,\
              template,templatefile,wide,yaml"
         ))),
-        Err(message) => Err(Failure::message(message)),
+        Err(message) => Err(Error::usage(message)),
     }
 }
 
 impl Get<'_> {
     /// Returns the selection on the command line, with categories expanded.
-    fn selection(&self) -> Result<Selection, Failure> {
+    fn selection(&self) -> Result<Selection, Error> {
         let resources = self.source.resources()?;
         let category = |word: &str| selection::category(&resources, word);
-        selection::read(&self.args.words, self.selects(), category).map_err(Failure::message)
+        selection::read(&self.args.words, self.selects(), category).map_err(Error::usage)
     }
 
     fn selects(&self) -> bool {
@@ -197,7 +200,7 @@ impl Get<'_> {
     }
 
     /// Prints all objects of the files, in the order of the files.
-    fn print_files(&mut self, output: Output, failures: &[Failure]) -> Result<(), Failure> {
+    fn print_files(&mut self, output: Output, failures: &[Error]) -> Result<(), Error> {
         if self.selects() || self.args.watch || self.args.watch_only {
             let help = "name one: kubectl crdx get TYPE -f …";
             return Err(problem("selectors and watches are of the objects of a type", help).into());
@@ -218,8 +221,8 @@ impl Get<'_> {
         found: SelectedObjects,
         single: bool,
         output: Output,
-        failures: &[Failure],
-    ) -> Result<(), Failure> {
+        failures: &[Error],
+    ) -> Result<(), Error> {
         match output {
             Output::Table { wide } => tables::of_names(self, found, wide, failures),
             // kubectl does not print an empty list if the only object does not exist.
@@ -229,7 +232,7 @@ impl Get<'_> {
     }
 
     /// Returns the selected resources, without duplicates.
-    fn resources(&self, words: &[String]) -> Result<Vec<Resource>, Failure> {
+    fn resources(&self, words: &[String]) -> Result<Vec<Resource>, Error> {
         let mut found: Vec<Resource> = Vec::new();
         for word in words {
             let resource = self.resource(word)?;
@@ -240,7 +243,7 @@ impl Get<'_> {
         Ok(found)
     }
 
-    fn resource(&self, word: &str) -> Result<Resource, Failure> {
+    fn resource(&self, word: &str) -> Result<Resource, Error> {
         let resource = self.source.resource(word)?;
         for other in selection::also_meant(&self.source.resources()?, word, &resource) {
             complain!("Warning: short name {word:?} could also match lower priority resource {other}");
@@ -254,7 +257,7 @@ impl Get<'_> {
     }
 
     /// Returns the selected objects, except those that do not exist.
-    fn named(&self, names: &[(String, String)], failures: &mut Vec<Failure>) -> Result<Vec<Named>, Failure> {
+    fn named(&self, names: &[(String, String)], failures: &mut Vec<Error>) -> Result<Vec<Named>, Error> {
         let words: Vec<String> = names.iter().map(|(word, _)| word.clone()).collect();
         let mut resources: Vec<(String, Resource)> = Vec::new();
         for word in words {
@@ -267,7 +270,7 @@ impl Get<'_> {
         for (word, name) in names {
             let Some((_, resource)) = resources.iter().find(|(known, _)| known == word) else { continue };
             if self.args.all_namespaces && resource.namespaced {
-                return Err(Failure::message("a resource cannot be retrieved by name across all namespaces"));
+                return Err(Error::usage("a resource cannot be retrieved by name across all namespaces"));
             }
             match self.one(resource, name) {
                 Ok(object) => found.push(Named { resource: resource.clone(), object }),
@@ -278,13 +281,13 @@ impl Get<'_> {
         Ok(found)
     }
 
-    fn one(&self, resource: &Resource, name: &str) -> Result<Value, Failure> {
+    fn one(&self, resource: &Resource, name: &str) -> Result<Value, Error> {
         let namespace = self.namespace_of(resource);
         let found = self.source.get(resource, namespace.as_deref(), name, self.args.subresource())?;
         self.rows.read(resource, found)
     }
 }
 
-fn print(out: &mut dyn Write, texts: &[&str]) -> Result<(), Failure> {
-    texts.iter().try_for_each(|text| out.write_all(text.as_bytes())).map_err(|error| Failure::Output(error.kind()))
+fn print(out: &mut dyn Write, texts: &[&str]) -> Result<(), Error> {
+    texts.iter().try_for_each(|text| out.write_all(text.as_bytes())).map_err(|error| Error::Output(error.kind().into()))
 }

@@ -11,6 +11,7 @@ use super::sink::{Ending, Sink, Streams};
 use super::terminal::{self, Content};
 use super::watching;
 use crate::cluster::{self, Connection};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::Options;
@@ -25,10 +26,10 @@ use crdx_value::Value;
 use crdx_value::release::Release;
 use report::LintReport;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     if args.convert {
         let mut out = BufWriter::new(terminal::Stream::stdout(color, Content::Data).write);
         let exit = convert::run(args, &mut out)?;
@@ -43,7 +44,7 @@ pub fn run(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
 }
 
 /// Lints everything once.
-fn once(args: &args::Lint, color: flags::Color) -> io::Result<Exit> {
+fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
     let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None);

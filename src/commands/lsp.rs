@@ -2,6 +2,7 @@
 
 pub mod args;
 
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal;
 use crate::configuration::Lookup;
@@ -13,7 +14,7 @@ use std::io;
 use std::thread;
 
 /// Runs the command.
-pub fn run(args: &args::Lsp, lookup: Lookup) -> io::Result<Exit> {
+pub fn run(args: &args::Lsp, lookup: Lookup) -> Result<Exit, Error> {
     // The paths of flags are relative to the working directory, which need not be the folder that the editor opens.
     let file = lookup.file.map(|file| match reference(&file) {
         Some(_) => file,

@@ -3,20 +3,21 @@
 pub mod args;
 
 use super::definitions::{Definition, Given};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
 use crate::output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
-use crdx_text::json;
+use crdx_text::{TooLong, json};
 use crdx_types::openapi::OpenApiVersion;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::suggest;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Runs the command.
-pub fn run(args: &args::Openapi) -> io::Result<Exit> {
+pub fn run(args: &args::Openapi) -> Result<Exit, Error> {
     let mut exit = Exit::Accepted;
     let args::Openapi { words, crds, kubernetes, cluster, .. } = args;
     let definitions = Given { words, crds, kubernetes: *kubernetes, cluster }.read(&mut exit);
@@ -45,19 +46,27 @@ enum OpenapiError {
     Undecodable(#[from] crd::DecodeError),
     #[error("{crd} does not serve {wanted}: it serves {served}{help}")]
     NotServed { crd: String, wanted: String, served: String, help: String },
+    #[error(transparent)]
+    TooLong(#[from] OutputLimitError),
+}
+
+impl From<TooLong> for OpenapiError {
+    fn from(error: TooLong) -> Self {
+        Self::TooLong(error.into())
+    }
 }
 
 fn document(args: &args::Openapi, definitions: &[Definition]) -> Result<Value, OpenapiError> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
-    let mut documents = Vec::new();
-    for definition in definitions {
-        let crd = crd::decode(&definition.value)?.crd;
-        let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
-        for version in versions(args, &crd)? {
-            documents.push(publish(&crd, &version, release));
-        }
+    let crds = definitions.iter().map(|definition| Ok(crd::decode(&definition.value)?.crd));
+    let crds = crds.collect::<Result<Vec<_>, OpenapiError>>()?;
+    let mut published = Vec::new();
+    for crd in &crds {
+        published.extend(versions(args, crd)?.into_iter().map(|version| (crd, version)));
     }
-    let mut document = openapi::merge(documents);
+    let publish = if args.v2 { openapi::v2 } else { openapi::v3 };
+    let documents = published.iter().map(|(crd, version)| Ok(publish(crd, version, release)));
+    let mut document = openapi::merge_within::<OpenapiError>(output_limit(), documents)?;
     let openapi_version = if args.v2 { OpenApiVersion::V2 } else { OpenApiVersion::V3 };
     openapi::adapt(&mut document, openapi_version, release);
     Ok(document)

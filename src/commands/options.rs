@@ -3,16 +3,17 @@
 pub mod args;
 
 use super::terminal::{Content, Stream};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Cluster, Color};
 use clap::{Args, Command};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn run(color: Color) -> io::Result<Exit> {
+pub fn run(color: Color) -> Result<Exit, Error> {
     let mut out = Stream::stdout(color, Content::Text);
     writeln!(out.write, "Every command that reads a cluster has these flags; the cluster is never written to.\n")?;
     let command = Cluster::augment_args(Command::new("options").max_term_width(120)).disable_help_flag(true);

@@ -2,6 +2,7 @@
 
 pub mod args;
 
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::flags::OnlyJson;
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Rbac) -> io::Result<Exit> {
+pub fn run(args: &args::Rbac) -> Result<Exit, Error> {
     let mut wanted = BTreeMap::<String, BTreeSet<String>>::new();
     let mut exit = Exit::Accepted;
     for word in &args.resources {

@@ -3,10 +3,10 @@
 pub mod args;
 mod targets;
 
-use super::failure::{Failure, summarize};
+use super::error::{Error, summarize};
 use super::source::{self, FileArguments, Source, definition_name, problem};
 use super::terminal::{self, Content};
-use crate::cluster::{Error, Resource};
+use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::required::{Required, Sources};
@@ -20,22 +20,23 @@ use crate::simulation::live::Live;
 use crdx::documents::Entry;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
+use crdx::kubectl::send::Sender as _;
 use crdx::kubectl::written_metadata::without_written_metadata;
 use crdx::report::admission::Webhook;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
-use crdx::simulator::admission::Admission;
+use crdx::simulation::admission::Admission;
 use crdx_server::policies::findings::Findings;
-use crdx_server::server::{Response, ResponseBody, Server};
+use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use targets::Target;
 
 /// Runs the command.
-pub fn run(args: &args::Scale, color: flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Scale, color: flags::Color) -> Result<Exit, Error> {
     let is_text = matches!(args.output, None | Some(flags::TableOrJson::Table));
     let mut out = terminal::Stream::stdout(color, Content::json_if(!is_text));
     let mut failures = Vec::new();
@@ -66,8 +67,8 @@ pub fn run(args: &args::Scale, color: flags::Color) -> io::Result<Exit> {
     for (webhook, count) in webhooks {
         complain!("note: {}", webhook.note(count).message);
     }
-    failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Failure::Error));
-    let refusals: Vec<Failure> = changes.iter().filter_map(Change::refusal).collect();
+    failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Error::Cluster));
+    let refusals: Vec<Error> = changes.iter().filter_map(Change::refusal).collect();
     let rejected = if refusals.is_empty() { Exit::Accepted } else { Exit::Rejected };
     complain_all(&summarize(&refusals).0);
     let (text, exit) = summarize(&failures);
@@ -90,7 +91,7 @@ struct Change {
     /// The effects of policies.
     admission: Option<Box<crdx::report::Admission>>,
     /// The reason why the outcome is unknown, and a suggestion.
-    unknown: Option<Error>,
+    unknown: Option<cluster::Error>,
 }
 
 /// The reason why an object is not scaled.
@@ -103,7 +104,7 @@ enum Refusal {
 /// The simulated release and the results.
 type Scaled = (Option<Release>, Vec<Change>);
 
-fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Failure> {
+fn scale(args: &args::Scale, failures: &mut Vec<Error>) -> Result<Scaled, Error> {
     let namespace = source::namespace(&args.cluster);
     let selection = targets::selection(args)?;
     let source = Source::open(
@@ -119,7 +120,6 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
     let mut changes = Vec::new();
     for target in targets::targets(args, &source, selection, &namespace, failures)? {
         let Target { resource, namespace, name, object } = target;
-        let object_namespace = Some(namespace.as_str()).filter(|_| resource.namespaced);
         let is_versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         // Each object has a separate server, so that requests do not affect one another.
         let server = Server::builder(release, 0);
@@ -136,11 +136,13 @@ fn scale(args: &args::Scale, failures: &mut Vec<Failure>) -> Result<Scaled, Fail
         server
             .seed_definition(&crd, now)
             .and_then(|()| server.seed(&definition, &namespace, object))
-            .map_err(|error| Failure::message(format!("{definition} {name:?} cannot be read: {error}")))?;
-        if let Some(admission) = &admission {
-            admission.prepare(object_namespace, &server);
-        }
-        let mut change = change(&server, resource, &namespace, name, args.replicas, request_options);
+            .map_err(|error| Error::input(format!("{definition} {name:?} cannot be read: {error}")))?;
+        let cluster = admission.as_ref().map(Admission::cluster);
+        let send = |request| match &cluster {
+            Some(cluster) => cluster.send(&server, request),
+            None => server.handle(&request),
+        };
+        let mut change = change(&send, resource, &namespace, name, args.replicas, request_options);
         if let Some(message) = change.precondition(args, is_versioned) {
             change.after = Err(Refusal::Precondition(message));
             change.findings = None;
@@ -159,13 +161,14 @@ fn policies(
     source: &Source,
     release: Release,
     namespace: &str,
-    failures: &mut Vec<Failure>,
+    failures: &mut Vec<Error>,
 ) -> Option<Admission> {
     let options = args.policies.options();
     let live = Arc::new(Live::new(args.cluster.target()));
     let input = args.reading.options();
     let live = (matches!(source, Source::Live(_)) && !options.skips_cluster).then_some(&live);
-    let reading = admission::Reading { options: &options, input: input.clone(), live, namespace };
+    let objects = live.map(Live::objects);
+    let reading = admission::Reading { options: &options, input: input.clone(), live, objects, namespace };
     let crds = Sources::open(&args.files.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
         Entry::Document(document) if document.is_definition() => Some(document.value),
         _ => None,
@@ -176,7 +179,11 @@ fn policies(
     let mut show = |item: ObjectReport| {
         let mut push = |location: &SourceLocation, what: &str| {
             let message = format!("{location}: {what}");
-            failures.push(Failure::Error(Error { message, help: item.help.clone(), ..Error::default() }));
+            failures.push(Error::Cluster(cluster::Error {
+                message,
+                help: item.help.clone(),
+                ..cluster::Error::default()
+            }));
         };
         if item.errors.is_empty() {
             push(&item.location, &item.reason);
@@ -193,7 +200,7 @@ fn policies(
 }
 
 fn change(
-    server: &Server,
+    send: &dyn Fn(Request) -> Response,
     resource: Resource,
     namespace: &str,
     name: String,
@@ -201,10 +208,10 @@ fn change(
     request_options: RequestOptions,
 ) -> Change {
     let path = resource.object_path(Some(namespace).filter(|_| resource.namespaced), &name);
-    let read = |path: &str| json_of(&server.handle(&request::read(path, request_options)));
+    let read = |path: &str| json_of(&send(request::read(path, request_options)));
     let before = read(&format!("{path}/scale"));
     let object = read(&path).unwrap_or_default();
-    let mut response = server.handle(&request::scale(&path, Value::Int(i64::from(replicas)), None, request_options));
+    let mut response = send(request::scale(&path, Value::Int(i64::from(replicas)), None, request_options));
     let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),
@@ -229,7 +236,7 @@ impl Change {
         let mut item = ObjectReport::new(SourceLocation::default(), verdict, "");
         admission.report(&mut item, findings);
         if item.verdict == Verdict::CannotTell {
-            self.unknown = Some(Error { message: item.reason, help: item.help, ..Error::default() });
+            self.unknown = Some(cluster::Error { message: item.reason, help: item.help, ..cluster::Error::default() });
         }
         self.admission = item.admission;
     }
@@ -258,23 +265,23 @@ impl Change {
     }
 
     /// Returns the error if the server would reject the request.
-    fn refusal(&self) -> Option<Failure> {
+    fn refusal(&self) -> Option<Error> {
         if self.unknown.is_some() {
             return None;
         }
         let response = match self.after.as_ref().err()? {
             Refusal::Server(response) => response,
-            Refusal::Precondition(message) => return Some(Failure::message(message)),
+            Refusal::Precondition(message) => return Some(Error::usage(message)),
         };
         let mut failure = match &response.body {
-            ResponseBody::Json(status) => Failure::refused(status),
+            ResponseBody::Json(status) => Error::refused(status),
             // The server's response for a resource that it does not serve; kubectl replaces the message.
             ResponseBody::Text(_) => {
                 let message = "the server could not find the requested resource";
-                Failure::refused(&object([("kind", "Status"), ("reason", "NotFound"), ("message", message)]))
+                Error::refused(&object([("kind", "Status"), ("reason", "NotFound"), ("message", message)]))
             }
         };
-        if let (Failure::Error(error), 404) = (&mut failure, response.code) {
+        if let (Error::Cluster(error), 404) = (&mut failure, response.code) {
             error.help = Some(format!("its CRD has no scale subresource in {}", self.resource.version));
         }
         Some(failure)

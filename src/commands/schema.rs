@@ -4,6 +4,7 @@ pub mod args;
 mod json_schema;
 
 use super::definitions::Given;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
@@ -22,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn run(args: &args::Schema) -> io::Result<Exit> {
+pub fn run(args: &args::Schema) -> Result<Exit, Error> {
     let mut exit = Exit::Accepted;
     let args::Schema { words, crds, cluster, .. } = args;
     let given = Given { words, crds, kubernetes: flags::KubernetesVersion::default(), cluster };

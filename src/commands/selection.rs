@@ -2,6 +2,7 @@
 //! messages.
 
 use crate::cluster::Resource;
+use crdx_value::GoError;
 
 /// The selected objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +18,13 @@ pub fn read(
     words: &[String],
     selects: bool,
     category: impl Fn(&str) -> Option<Vec<String>>,
-) -> Result<Selection, String> {
+) -> Result<Selection, GoError> {
     let words = each_type_with_each_name(words);
     let pairs = words.iter().filter(|w| w.contains('/')).count();
     if pairs > 0 && pairs == words.len() {
         if selects {
             let message = "selectors and the all flag cannot be used when passing resource/name arguments";
-            return Err(message.to_owned());
+            return Err(message.into());
         }
         return words.iter().map(|word| pair(word)).collect::<Result<_, _>>().map(Selection::Names);
     }
@@ -31,16 +32,16 @@ pub fn read(
         return Err("there is no need to specify a resource type as a separate argument when passing arguments in \
             resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource \
             resource/<resource_name>'"
-            .to_owned());
+            .into());
     }
     let Some((types, names)) = words.split_first() else { return Ok(Selection::Types(Vec::new())) };
     let expanded = types.split(',').flat_map(|word| category(word).unwrap_or_else(|| vec![word.to_owned()]));
     let types = unique(expanded);
     match (types.as_slice(), names) {
         (_, []) => Ok(Selection::Types(types)),
-        (_, [..]) if selects => Err("name cannot be provided when a selector is specified".to_owned()),
+        (_, [..]) if selects => Err("name cannot be provided when a selector is specified".into()),
         ([only], names) => Ok(Selection::Names(names.iter().map(|name| (only.clone(), name.clone())).collect())),
-        _ => Err("you must specify only one resource".to_owned()),
+        _ => Err("you must specify only one resource".into()),
     }
 }
 
@@ -57,15 +58,15 @@ fn each_type_with_each_name(words: &[String]) -> Vec<String> {
     words.to_vec()
 }
 
-fn pair(word: &str) -> Result<(String, String), String> {
+fn pair(word: &str) -> Result<(String, String), GoError> {
     match word.split('/').collect::<Vec<_>>().as_slice() {
         [type_, name]
             if type_.is_empty() || name.is_empty() || unique(type_.split(',').map(str::to_owned)).len() != 1 =>
         {
-            Err("arguments in resource/name form must have a single resource and name".to_owned())
+            Err("arguments in resource/name form must have a single resource and name".into())
         }
         [type_, name] => Ok(((*type_).to_owned(), (*name).to_owned())),
-        _ => Err("arguments in resource/name form may not have more than one slash".to_owned()),
+        _ => Err("arguments in resource/name form may not have more than one slash".into()),
     }
 }
 
@@ -108,7 +109,7 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn read_words(text: &str, selects: bool) -> Result<Selection, String> {
+    fn read_words(text: &str, selects: bool) -> Result<Selection, GoError> {
         read(&words(text), selects, |word| (word == "all").then(|| words("x.g y.g")))
     }
 
@@ -135,9 +136,11 @@ mod tests {
             ("a/", false, "arguments in resource/name form must have a single resource and name"),
             ("all x", false, "you must specify only one resource"),
         ] {
-            assert_eq!(read_words(text, selects), Err(message.to_owned()), "{text}");
+            assert_eq!(read_words(text, selects), Err(message.into()), "{text}");
         }
-        assert!(read_words("a b/x", false).unwrap_err().starts_with("there is no need to specify a resource type"));
+        assert!(
+            read_words("a b/x", false).unwrap_err().as_str().starts_with("there is no need to specify a resource type")
+        );
     }
 
     #[test]

@@ -4,18 +4,19 @@ pub mod args;
 mod load;
 
 use super::terminal;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::files::open::private_log;
 use crate::output::printable::complain;
 use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, Server, ServerBuilder, UserInfo};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
 use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
 /// Runs the command.
-pub fn run(args: &args::Serve) -> io::Result<Exit> {
+pub fn run(args: &args::Serve) -> Result<Exit, Error> {
     let running = match start(args) {
         Ok(running) => running,
         Err(problems) => {
@@ -42,7 +43,7 @@ pub fn run(args: &args::Serve) -> io::Result<Exit> {
 fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilder {
     if args.admission {
         let authorizer = args.authorizer.clone().unwrap_or_else(Rules::allow_all);
-        server = server.with_policies(Arc::new(authorizer), Arc::default());
+        server = server.with_policies(Arc::new(authorizer));
     }
     if (args.admission || args.builtin) && !args.skip_policy_validation {
         server = server.with_policy_validation();
@@ -54,11 +55,20 @@ fn with_admission(mut server: ServerBuilder, args: &args::Serve) -> ServerBuilde
     server
 }
 
+/// The reason why the flags select no namespaces.
+#[derive(Debug, thiserror::Error)]
+enum NamespacesError {
+    #[error("--namespaces {name:?}: {problem}")]
+    Name { name: String, problem: String },
+    #[error("--namespace-controller needs --builtin or the names of --namespaces")]
+    NoNames,
+}
+
 /// Returns the rule for namespaces and their names, besides `default`; `None` if neither flags nor built-in kinds need them.
 ///
 /// # Errors
 /// Returns an error if a name is invalid, or if there is no namespace for the namespace controller.
-fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, String> {
+fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, NamespacesError> {
     let names = match &args.namespaces {
         Some(names) => names.clone(),
         None if args.builtin => SYSTEM_NAMESPACES.map(str::to_owned).to_vec(),
@@ -67,10 +77,10 @@ fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, S
     if let Some((name, problem)) =
         names.iter().find_map(|name| Some((name, names::dns1123_label(name.as_bytes()).pop()?)))
     {
-        return Err(format!("--namespaces {name:?}: {problem}"));
+        return Err(NamespacesError::Name { name: name.clone(), problem });
     }
     match (args.namespace_controller, names.is_empty()) {
-        (true, true) => Err("--namespace-controller needs --builtin or the names of --namespaces".to_owned()),
+        (true, true) => Err(NamespacesError::NoNames),
         (true, false) => Ok(Some((Namespaces::Controlled, names))),
         (false, false) => Ok(Some((Namespaces::Finalized, names))),
         (false, true) => Ok(args.namespaces.is_some().then_some((Namespaces::OnDemand, names))),
@@ -85,9 +95,9 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
     }
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
-    let server = Server::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
+    let server = crdx_kinds::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
     let mut server = server.created_at(now);
-    if let Some((rule, names)) = namespaces(args).map_err(one)? {
+    if let Some((rule, names)) = namespaces(args).map_err(|error| one(error.to_string()))? {
         server = server.with_namespaces(rule, &names);
     }
     let mut server = with_admission(server, args);

@@ -8,6 +8,7 @@ mod watch;
 
 use super::sink::{Ending, Output, Report, Sink, Streams};
 use super::terminal;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::output::printable::complain;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Returns an error if output cannot be written, or a watch cannot be started.
-pub fn run(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
+pub fn run(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     if let Some(crd) = &args.init {
         return first::print(args, crd);
     }
@@ -39,7 +40,7 @@ pub fn run(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
 }
 
 /// Runs all suites once.
-fn once(args: &args::Test, color: flags::Color) -> io::Result<Exit> {
+fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let mut problems = Vec::new();
     let suites = suites(args, &mut problems);
     let severity = args.severities.map().of(severity::INPUT).unwrap_or(Severity::Warning);

@@ -9,6 +9,7 @@ use super::sink::{Ending, Sink, Streams};
 use super::terminal;
 use super::watching;
 use crate::cluster;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::render::Renderer;
@@ -17,13 +18,12 @@ use crate::output::report::text::Style;
 use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::report::{ObjectReport, Summary, severity};
-use crdx::simulator::CompareOptions;
+use crdx::simulation::CompareOptions;
 use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
-use std::io;
 
 /// Runs the command. `verbosity` is the level of `-v`.
-pub fn run(args: &args::Validate, color: flags::Color, verbosity: u8) -> io::Result<Exit> {
+pub fn run(args: &args::Validate, color: flags::Color, verbosity: u8) -> Result<Exit, Error> {
     let once = || once(args, color, FieldLists::of_verbosity(verbosity));
     if args.watch { watch(&args.inputs, &args.updates, once) } else { once() }
 }
@@ -35,21 +35,21 @@ pub fn run(args: &args::Validate, color: flags::Color, verbosity: u8) -> io::Res
 pub fn watch(
     inputs: &flags::Inputs,
     updates: &flags::Updates,
-    once: impl FnMut() -> io::Result<Exit>,
-) -> io::Result<Exit> {
+    once: impl FnMut() -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
     let others = inputs.crds.iter().chain(&updates.old).chain(&inputs.policies.policies).cloned();
     let paths: Vec<String> = inputs.paths.all().into_iter().chain(others).collect();
     watching::run_inputs(&paths, &inputs.paths, once)
 }
 
 /// Validates everything once.
-fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> io::Result<Exit> {
+fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Result<Exit, Error> {
     let releases = &args.kubernetes.kubernetes_version;
     if releases.as_ref().is_some_and(|releases| releases.single().is_none())
         && matches!(args.output, Some(flags::ReportFormat::Yaml | flags::ReportFormat::Wide))
     {
         let message = "-o yaml and -o wide show what one version stores: give --kubernetes-version a single version";
-        return Err(io::Error::other(message));
+        return Err(Error::usage(message));
     }
     let streams = Streams::new(args.output, color);
     let is_table = matches!(args.output, None | Some(flags::ReportFormat::Table));

@@ -3,16 +3,16 @@
 pub mod args;
 
 use super::terminal;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::flags::JsonOrYaml;
 use crdx_text::{json, yaml};
 use crdx_value::release::Release;
 use crdx_value::{Value, object};
-use std::io;
 
 /// Runs the command.
-pub fn run(args: &args::Version) -> io::Result<Exit> {
+pub fn run(args: &args::Version) -> Result<Exit, Error> {
     let client = concat!("v", env!("CARGO_PKG_VERSION"));
     let kubernetes = format!("v{}", Release::NEWEST);
     let report = || {

@@ -1,6 +1,7 @@
 //! `--watch`: repeats an action whenever a file changes, until Ctrl-C.
 
 use super::terminal;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Paths;
 use crate::input::Options;
@@ -20,23 +21,16 @@ const MAX_NAMES: usize = 5;
 static LAST: AtomicU8 = AtomicU8::new(2);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// The settings of the project changed, so the command line has other defaults.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{file} changed")]
-pub struct SettingsChanged {
-    file: String,
-}
-
 /// Calls `once` repeatedly for files of the command line. On Ctrl-C, the process ends with the last exit code.
 ///
 /// # Errors
-/// Returns the errors of `once`, [`SettingsChanged`], and an error if an input cannot be watched.
-pub fn run_inputs(paths: &[String], given: &Paths, once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+/// Returns the errors of `once`, [`Error::SettingsChanged`], and an error if an input cannot be watched.
+pub fn run_inputs(paths: &[String], given: &Paths, once: impl FnMut() -> Result<Exit, Error>) -> Result<Exit, Error> {
     if !given.kustomize.is_empty() {
-        return Err(io::Error::other("what kustomize reads cannot be watched: give files or directories with --watch"));
+        return Err(Error::usage("what kustomize reads cannot be watched: give files or directories with --watch"));
     }
     if paths.iter().any(|path| path == "-") {
-        return Err(io::Error::other("standard input cannot be watched: give files or directories with --watch"));
+        return Err(Error::usage("standard input cannot be watched: give files or directories with --watch"));
     }
     // The files of a commit do not change.
     let paths: Vec<String> = paths.iter().filter(|path| !is_as_of_commit(path)).cloned().collect();
@@ -46,12 +40,12 @@ pub fn run_inputs(paths: &[String], given: &Paths, once: impl FnMut() -> io::Res
 /// Calls `once` repeatedly. On Ctrl-C, the process ends with the last exit code.
 ///
 /// # Errors
-/// Returns the errors of `once`, [`SettingsChanged`], and an error if Ctrl-C cannot be handled.
+/// Returns the errors of `once`, [`Error::SettingsChanged`], and an error if Ctrl-C cannot be handled.
 pub fn run(
     watched: &Watched<'_>,
     settings: Option<&str>,
-    mut once: impl FnMut() -> io::Result<Exit>,
-) -> io::Result<Exit> {
+    mut once: impl FnMut() -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
     if HANDLER.set(()).is_ok() {
         ctrlc::set_handler(|| process::exit(i32::from(LAST.load(Ordering::SeqCst)))).map_err(io::Error::other)?;
     }
@@ -63,7 +57,7 @@ pub fn run(
         LAST.store(once()?.code(), Ordering::SeqCst);
         let changed = next_change(&watched, &before);
         if let Some(file) = settings.filter(|file| changed.iter().any(|path| path.as_os_str() == *file)) {
-            return Err(io::Error::other(SettingsChanged { file: file.to_owned() }));
+            return Err(Error::SettingsChanged { file: file.to_owned() });
         }
     }
 }
@@ -101,11 +95,6 @@ fn next_change(watched: &Watched<'_>, before: &FileStates) -> Vec<PathBuf> {
     clear();
     complain!("{} changed: {}\n", terminal::clock(), names(&changed));
     changed
-}
-
-/// Returns the file with settings, if a run ended because it changed.
-pub fn changed_settings(error: &io::Error) -> Option<&str> {
-    error.get_ref()?.downcast_ref::<SettingsChanged>().map(|changed| changed.file.as_str())
 }
 
 /// Clears the screen, if standard output is one.

@@ -1,9 +1,26 @@
 //! The keys of the file.
 
-use crate::input::Ignore;
-use crdx::report::severity::SeverityOf;
-use crdx::simulation::filter::KindPattern;
-use crdx_value::release::ReleaseSet;
+use crate::input::{Ignore, PatternError};
+use crdx::report::severity::{SeverityError, SeverityOf};
+use crdx::simulation::filter::{KindPattern, NoKind};
+use crdx_value::release::{ReleaseSet, ReleaseSetError};
+
+/// The reason why a key cannot have a value.
+#[derive(Debug, thiserror::Error)]
+pub enum ValueError {
+    #[error("it is empty")]
+    Empty,
+    #[error("standard input can only be named on the command line")]
+    StandardInput,
+    #[error(transparent)]
+    KubernetesVersion(#[from] ReleaseSetError),
+    #[error(transparent)]
+    Skip(#[from] NoKind),
+    #[error(transparent)]
+    Severities(#[from] SeverityError),
+    #[error(transparent)]
+    Ignore(#[from] PatternError),
+}
 
 /// A key, which is also a flag and a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,19 +110,20 @@ impl Key {
     /// Checks a value.
     ///
     /// # Errors
-    /// Returns what is wrong with it.
-    pub fn check(self, value: &str) -> Result<(), String> {
-        let empty = || if value.is_empty() { Err("it is empty".to_owned()) } else { Ok(()) };
-        let as_text = |error: &dyn std::error::Error| error.to_string();
+    /// Returns the reason why the key cannot have this value.
+    pub fn check(self, value: &str) -> Result<(), ValueError> {
         match self {
-            Self::KubernetesVersion => value.parse::<ReleaseSet>().map(drop).map_err(|error| as_text(&error)),
-            Self::Skip => value.parse::<KindPattern>().map(drop).map_err(|error| as_text(&error)),
-            Self::Severities => value.parse::<SeverityOf>().map(drop).map_err(|error| as_text(&error)),
-            Self::Ignore => Ignore::new(&[value.to_owned()]).map(drop).map_err(|error| as_text(&error)),
-            Self::Crds | Self::Policies | Self::Old if value == "-" => {
-                Err("standard input can only be named on the command line".to_owned())
+            Self::KubernetesVersion => drop(value.parse::<ReleaseSet>()?),
+            Self::Skip => drop(value.parse::<KindPattern>()?),
+            Self::Severities => drop(value.parse::<SeverityOf>()?),
+            Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
+            Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
+            Self::Crds | Self::Policies | Self::Old | Self::Namespaces | Self::Output => {
+                if value.is_empty() {
+                    return Err(ValueError::Empty);
+                }
             }
-            Self::Crds | Self::Policies | Self::Old | Self::Namespaces | Self::Output => empty(),
         }
+        Ok(())
     }
 }

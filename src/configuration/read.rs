@@ -97,7 +97,7 @@ impl File<'_> {
             _ => return Err(self.error(&path, "the severity is not a string".to_owned(), Some(SEVERITIES.to_owned()))),
         };
         let text = format!("{member}={severity}");
-        key.check(&text).map_err(|message| self.error(&path, message, None))?;
+        key.check(&text).map_err(|error| self.error(&path, error.to_string(), None))?;
         Ok(text)
     }
 
@@ -113,7 +113,7 @@ impl File<'_> {
             };
             return Err(self.error(path, format!("{} is not a string", key.name()), Some(help.to_owned())));
         };
-        key.check(text).map_err(|message| self.error(path, message, None))?;
+        key.check(text).map_err(|error| self.error(path, error.to_string(), None))?;
         if !key.is_paths() {
             return Ok(text.clone());
         }
@@ -141,8 +141,8 @@ impl File<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
-        settings(text.as_bytes(), ".crdx.yaml", Path::new(""), Path::new("/w")).map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<Settings, ConfigurationError> {
+        settings(text.as_bytes(), ".crdx.yaml", Path::new(""), Path::new("/w"))
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             ("- a\n", "1:1", "not a mapping"),
             ("a: [\n", "2:1", "yaml"),
         ] {
-            let error = read(text).unwrap_err();
+            let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
             assert!(error.contains(&format!(".crdx.yaml:{position}")), "{text:?}: {error}");
         }

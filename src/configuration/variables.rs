@@ -25,7 +25,7 @@ pub fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<BTree
         let values: Vec<String> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
         for value in &values {
-            key.check(value).map_err(|message| failed(format!("{value:?}: {message}")))?;
+            key.check(value).map_err(|error| failed(format!("{value:?}: {error}")))?;
         }
         if !values.is_empty() {
             let is_one = key == Key::KubernetesVersion;

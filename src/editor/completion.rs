@@ -18,7 +18,7 @@ const PLACEHOLDER: &str = "crdx-cursor";
 /// The suggestions at a byte offset.
 pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) -> Vec<Suggestion> {
     let number = text.position(offset).line;
-    let start = text.offset(lsp_types::Position { line: number, character: 0 });
+    let start = text.offset(super::messages::Position { line: number, character: 0 });
     let before = text.content().get(start..offset).unwrap_or_default();
     let line = Line { checker, path, text, start, whole: text.line(number as usize), before };
     if line.is_in_empty_document() {

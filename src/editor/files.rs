@@ -3,9 +3,9 @@
 use super::check::Committed;
 use super::defaults::Defaulted;
 use super::finding::Finding;
+use super::messages::{DidChange, OpenDocument};
 use super::text::Text;
 use super::uri;
-use lsp_types::{DidChangeTextDocumentParams, TextDocumentItem};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ impl History {
 }
 
 impl Files {
-    pub fn open(&mut self, file: TextDocumentItem) {
+    pub fn open(&mut self, file: OpenDocument) {
         let open = File {
             version: file.version,
             text: Text::new(file.text),
@@ -82,11 +82,11 @@ impl Files {
             is_suite: false,
             history: History::default(),
         };
-        self.0.insert(file.uri.as_str().to_owned(), open);
+        self.0.insert(file.uri, open);
     }
 
-    pub fn edit(&mut self, change: DidChangeTextDocumentParams) {
-        if let Some(file) = self.0.get_mut(change.text_document.uri.as_str()) {
+    pub fn edit(&mut self, change: DidChange) {
+        if let Some(file) = self.0.get_mut(&change.text_document.uri) {
             change.content_changes.into_iter().for_each(|change| file.text.edit(change));
             file.version = change.text_document.version;
             file.is_outdated = true;

@@ -3,12 +3,12 @@
 use super::check::Checker;
 use super::cursor::Cursor;
 use super::files::{File, Files};
+use super::messages::{Position, Range};
 use super::text::Text;
 use super::{completion, defaults, definition, hover, kinds, protocol, schema, symbols, uri};
 use crdx_text::spans::Step;
 use crdx_value::group_version;
 use lsp_server::{ErrorCode, Request, Response};
-use lsp_types::{Position, Range};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

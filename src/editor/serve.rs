@@ -1,13 +1,13 @@
 //! Serves a client over a connection.
 
 use super::background::Background;
+use super::messages::InitializeParams;
 use super::protocol;
 use super::session::{End, Session};
 use super::transport::{self, MessageError};
 use crate::editor::Settings;
 use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ProtocolError};
-use lsp_types::InitializeParams;
 use std::io;
 
 /// The reason why a session ended before the client requested it.

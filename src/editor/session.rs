@@ -7,6 +7,7 @@ use super::defaults::defaulted;
 use super::files::{File, Files};
 use super::finding::{Finding, Severity, findings};
 use super::live::Live;
+use super::messages::{DidChange, DidChangeFiles, DidChangeSettings, DidOpen, InitializeParams, OfDocument};
 use super::requests::Requests;
 use super::{plan, protocol, uri, workspace};
 use crate::cluster;
@@ -14,10 +15,6 @@ use crate::configuration::{ConfigurationError, FILE_NAME};
 use crate::editor::Settings;
 use crdx_server::server::Timestamp;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
-use lsp_types::{
-    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DidSaveTextDocumentParams, InitializeParams,
-};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
@@ -65,9 +62,8 @@ impl<'c> Session<'c> {
         params: &InitializeParams,
     ) -> Self {
         let folders: Vec<PathBuf> = match &params.workspace_folders {
-            Some(folders) => folders.iter().map(|folder| PathBuf::from(uri::path(folder.uri.as_str()))).collect(),
-            #[allow(deprecated, reason = "older clients send nothing else")]
-            None => params.root_uri.iter().map(|root| PathBuf::from(uri::path(root.as_str()))).collect(),
+            Some(folders) => folders.iter().map(|folder| PathBuf::from(uri::path(&folder.uri))).collect(),
+            None => params.root_uri.iter().map(|root| PathBuf::from(uri::path(root))).collect(),
         };
         let options = params.initialization_options.clone().unwrap_or_default();
         let root = folders.first().map(PathBuf::as_path);
@@ -79,9 +75,7 @@ impl<'c> Session<'c> {
         let live = Live::default();
         let (checker, invalid) = plan::checker(&initial, &folders, &namespace, &live, now);
         let (settings, files) = (initial.clone(), Files::default());
-        let symbols = params.capabilities.text_document.as_ref().and_then(|text| text.document_symbol.as_ref());
-        let has_symbol_trees =
-            symbols.and_then(|symbols| symbols.hierarchical_document_symbol_support).unwrap_or_default();
+        let has_symbol_trees = params.can("/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport");
         let (is_stale, is_shut_down) = (false, false);
         let session = Self {
             connection,
@@ -178,9 +172,7 @@ impl<'c> Session<'c> {
 
     /// Requests notifications about changed files, if the client supports them.
     fn watch_files(&self, params: &InitializeParams) {
-        let workspace = params.capabilities.workspace.as_ref();
-        let watched = workspace.and_then(|workspace| workspace.did_change_watched_files);
-        if watched.and_then(|watched| watched.dynamic_registration) == Some(true) {
+        if params.can("/workspace/didChangeWatchedFiles/dynamicRegistration") {
             let watchers = json!([{"globPattern": "**/*.{yaml,yml,json}"}]);
             let registration = json!({
                 "id": "files",
@@ -247,29 +239,29 @@ impl<'c> Session<'c> {
         let Notification { method, params } = notification;
         match method.as_str() {
             "textDocument/didOpen" => {
-                let Ok(DidOpenTextDocumentParams { text_document: file }) = parsed(params) else { return };
+                let Ok(DidOpen { text_document: file }) = parsed(params) else { return };
                 self.files.open(file);
             }
             "textDocument/didChange" => {
-                let Ok(change) = parsed::<DidChangeTextDocumentParams>(params) else { return };
+                let Ok(change) = parsed::<DidChange>(params) else { return };
                 self.files.edit(change);
             }
             "textDocument/didClose" => {
-                let Ok(closed) = parsed::<DidCloseTextDocumentParams>(params) else { return };
-                let uri = closed.text_document.uri.as_str();
+                let Ok(closed) = parsed::<OfDocument>(params) else { return };
+                let uri = &closed.text_document.uri;
                 self.files.close(uri);
                 self.show(uri, None, &json!([]));
             }
             "textDocument/didSave" => {
-                let Ok(saved) = parsed::<DidSaveTextDocumentParams>(params) else { return };
-                self.changed(saved.text_document.uri.as_str());
+                let Ok(saved) = parsed::<OfDocument>(params) else { return };
+                self.changed(&saved.text_document.uri);
             }
             "workspace/didChangeWatchedFiles" => {
-                let Ok(changed) = parsed::<DidChangeWatchedFilesParams>(params) else { return };
-                changed.changes.iter().for_each(|change| self.changed(change.uri.as_str()));
+                let Ok(changed) = parsed::<DidChangeFiles>(params) else { return };
+                changed.changes.iter().for_each(|change| self.changed(&change.uri));
             }
             "workspace/didChangeConfiguration" => {
-                let Ok(changed) = parsed::<DidChangeConfigurationParams>(params) else { return };
+                let Ok(changed) = parsed::<DidChangeSettings>(params) else { return };
                 // Clients send all their settings, only this server's, or none; then the server requests them.
                 match changed.settings.get("kubectl-crdx") {
                     Some(own) => self.configure(own),

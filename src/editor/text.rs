@@ -1,6 +1,6 @@
 //! The text of an open file, edited with the positions of the protocol: lines from 0, UTF-16 code units from 0.
 
-use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
+use super::messages::{Position, Range, TextChange};
 
 /// An open file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Text {
     }
 
     /// Applies an edit. Positions outside of the text mean the end of the line or of the text.
-    pub fn edit(&mut self, change: TextDocumentContentChangeEvent) {
+    pub fn edit(&mut self, change: TextChange) {
         match change.range {
             None => self.content = change.text,
             Some(range) => {
@@ -111,7 +111,7 @@ mod tests {
 
     fn edit(text: &mut Text, from: Position, to: Position, new: &str) {
         let range = Some(Range { start: from, end: to });
-        text.edit(TextDocumentContentChangeEvent { range, range_length: None, text: new.to_owned() });
+        text.edit(TextChange { range, text: new.to_owned() });
     }
 
     #[test]

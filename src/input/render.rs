@@ -15,7 +15,7 @@ mod report;
 
 use chart::Templates;
 use crdx::report::SourceLocation;
-use crdx::simulator::object_store::TEMP_FILE_HELP;
+use crdx::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::release::Release;
 use find::{Kind, Target};
 use output::Output;

@@ -1,8 +1,9 @@
 //! Counts the files and documents that were skipped because they are not objects.
 
 use super::NoObject;
+use crdx_value::lock::lock;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The number of files that are named.
 const NAMED: usize = 3;
@@ -23,7 +24,7 @@ struct Counts {
 impl Skipped {
     /// Counts a document or a file.
     pub(super) fn add(&self, source: &Arc<str>, reason: NoObject) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(&self.0);
         counts.documents += 1;
         counts.templates += usize::from(reason == NoObject::Template);
         if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
@@ -33,7 +34,7 @@ impl Skipped {
 
     /// A note with the count and the first files; `None` if nothing was skipped.
     pub fn message(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).message()
+        lock(&self.0).message()
     }
 }
 

@@ -3,11 +3,12 @@
 mod encoding;
 
 use super::temp_file::{Span, TempFile, TempFileError};
-use crdx::simulator::object_store::{ObjectStore, StoredAt, decode};
+use crdx::simulation::object_store::{ObjectStore, StoredAt, decode};
 use crdx_text::Syntax;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// The usual length of an object.
 const CAPACITY: usize = 4096;
@@ -38,7 +39,7 @@ impl TempStore {
 
     fn file(&self, index: usize) -> io::Result<MutexGuard<'_, TempFile>> {
         let file = self.0.get(index).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(file.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(lock(file))
     }
 }
 

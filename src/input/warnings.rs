@@ -1,7 +1,8 @@
 //! Collects warnings about the text of inputs whose objects have no report of their own, such as CRDs.
 
 use crdx::documents::Note;
-use std::sync::{Arc, Mutex, PoisonError};
+use crdx_value::lock::lock;
+use std::sync::{Arc, Mutex};
 
 /// The number of warnings that are kept; the others are counted.
 const KEPT: usize = 20;
@@ -19,7 +20,7 @@ struct Collected {
 impl InputWarnings {
     /// Adds a warning. A file may be read several times.
     pub(super) fn add(&self, note: &Note) {
-        let mut collected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut collected = lock(&self.0);
         let message = Note { hint: None, ..note.clone() }.text();
         if collected.messages.contains(&message) {
             return;
@@ -33,8 +34,7 @@ impl InputWarnings {
 
     /// Takes the warnings, each with its position.
     pub fn take(&self) -> Vec<String> {
-        let Collected { mut messages, more } =
-            std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let Collected { mut messages, more } = std::mem::take(&mut *lock(&self.0));
         if more > 0 {
             messages.push(format!("{more} more warnings about the text of inputs"));
         }

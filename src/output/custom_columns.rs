@@ -1,6 +1,7 @@
 //! `-o custom-columns`, as `kubectl get` prints it (`kubectl/pkg/cmd/get/customcolumn.go`).
 
 use super::tabs::Tabs;
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::jsonpath::{self, JsonPath};
 
@@ -13,19 +14,21 @@ pub struct CustomColumns {
 
 impl CustomColumns {
     /// Parses columns such as `NAME:.metadata.name,IMAGE:.spec.image`.
-    pub fn parse(spec: &str, no_headers: bool) -> Result<Self, String> {
+    pub fn parse(spec: &str, no_headers: bool) -> Result<Self, GoError> {
         if spec.is_empty() {
-            return Err("custom-columns format specified but no custom columns given".to_owned());
+            return Err("custom-columns format specified but no custom columns given".into());
         }
         let pair = |part: &str| match part.split_once(':') {
             Some((header, path)) => Ok((header.to_owned(), path.to_owned())),
-            None => Err(format!("unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>")),
+            None => Err(GoError::from(format!(
+                "unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>"
+            ))),
         };
         Self::new(spec.split(',').map(pair), !no_headers)
     }
 
     /// Parses a file of two lines: the titles, and the paths.
-    pub fn parse_file(text: &str) -> Result<Self, String> {
+    pub fn parse_file(text: &str) -> Result<Self, GoError> {
         let format =
             "Expected format is one line of space separated headers, one line of space separated column specs.";
         let mut lines = text.lines();
@@ -35,17 +38,17 @@ impl CustomColumns {
             (headers.split_whitespace().collect(), paths.split_whitespace().collect());
         if headers.len() != paths.len() {
             let (headers, paths) = (headers.len(), paths.len());
-            return Err(format!("number of headers ({headers}) and field specifications ({paths}) don't match"));
+            return Err(format!("number of headers ({headers}) and field specifications ({paths}) don't match").into());
         }
         Self::new(headers.into_iter().zip(paths).map(|(h, p)| Ok((h.to_owned(), p.to_owned()))), true)
     }
 
-    fn new(columns: impl Iterator<Item = Result<(String, String), String>>, headers: bool) -> Result<Self, String> {
+    fn new(columns: impl Iterator<Item = Result<(String, String), GoError>>, headers: bool) -> Result<Self, GoError> {
         let parsed = columns.map(|column| {
             let (header, path) = column?;
             Ok((header, JsonPath::parse(&jsonpath::relaxed(&path)?)?.allow_missing_keys(true)))
         });
-        Ok(Self { columns: parsed.collect::<Result<_, String>>()?, headers })
+        Ok(Self { columns: parsed.collect::<Result<_, GoError>>()?, headers })
     }
 
     /// Omits the titles.
@@ -62,7 +65,7 @@ impl CustomColumns {
     }
 
     /// Writes the line of one object.
-    pub fn row(&self, object: &Value, tabs: &mut Tabs) -> Result<(), String> {
+    pub fn row(&self, object: &Value, tabs: &mut Tabs) -> Result<(), GoError> {
         let mut cells = Vec::new();
         for (_, path) in &self.columns {
             let found = path.find(object)?;
@@ -104,12 +107,12 @@ mod tests {
     #[test]
     fn errors_are_those_of_kubectl() {
         let error = |spec| CustomColumns::parse(spec, false).unwrap_err();
-        assert_eq!(error("NAME"), "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>");
-        assert_eq!(error(""), "custom-columns format specified but no custom columns given");
-        assert!(error("NAME:{a}{b}").starts_with("unexpected path string"));
+        assert_eq!(error("NAME"), "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>".into());
+        assert_eq!(error(""), "custom-columns format specified but no custom columns given".into());
+        assert!(error("NAME:{a}{b}").as_str().starts_with("unexpected path string"));
         assert_eq!(
             CustomColumns::parse_file("A B\n.a\n").unwrap_err(),
-            "number of headers (2) and field specifications (1) don't match"
+            "number of headers (2) and field specifications (1) don't match".into()
         );
         assert!(CustomColumns::parse_file("A B\n.a .b\n").is_ok());
     }

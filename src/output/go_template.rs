@@ -1,5 +1,6 @@
 //! `kubectl get -o go-template` (`cli-runtime/pkg/printers/template.go`).
 
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::quote::go_quote;
 use crdx_value::{Value, number};
@@ -26,7 +27,7 @@ impl GoTemplate {
     ///
     /// # Errors
     /// Returns kubectl's message, with the parser's reason.
-    pub fn parse(text: &str, allow_missing: bool) -> Result<Self, String> {
+    pub fn parse(text: &str, allow_missing: bool) -> Result<Self, GoError> {
         let missing = if allow_missing { MissingKey::Invalid } else { MissingKey::Error };
         let template = Template::new("output")
             .missing_key(missing)
@@ -41,9 +42,10 @@ impl GoTemplate {
     ///
     /// # Errors
     /// Returns kubectl's message, with the reason.
-    pub fn execute(&self, object: &Value) -> Result<String, String> {
+    pub fn execute(&self, object: &Value) -> Result<String, GoError> {
         // kubectl also prints the template and the object in Go syntax, which are omitted here.
-        let error = |error: TemplateError| format!("error executing template {}: {error}", go_quote(&self.text));
+        let error =
+            |error: TemplateError| GoError::from(format!("error executing template {}: {error}", go_quote(&self.text)));
         self.template.execute_to_string(&data(object)).map_err(error)
     }
 }
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use crdx_text::json;
 
-    fn print(template: &str) -> Result<String, String> {
+    fn print(template: &str) -> Result<String, GoError> {
         let object = br#"{"kind":"List","items":[{"a":{"n":1,"f":1.5,"big":1e21}},{"a":null,"t":"YWI="}],"ok":true}"#;
         GoTemplate::parse(template, true)?.execute(&json::read(object).unwrap())
     }
@@ -117,9 +119,9 @@ mod tests {
     #[test]
     fn errors_name_the_template() {
         let error = print("{{.kind").unwrap_err();
-        assert!(error.starts_with("error parsing template {{.kind, template: output:1:"), "{error}");
+        assert!(error.as_str().starts_with("error parsing template {{.kind, template: output:1:"), "{error}");
         let error = print("{{base64decode .kind.x}}").unwrap_err();
-        assert!(error.starts_with("error executing template \"{{base64decode .kind.x}}\": "), "{error}");
+        assert!(error.as_str().starts_with("error executing template \"{{base64decode .kind.x}}\": "), "{error}");
         let strict = GoTemplate::parse("{{.a}}", false).unwrap();
         assert!(strict.execute(&Value::Object(crdx_value::Map::new())).is_err());
     }

@@ -8,6 +8,7 @@ use super::custom_columns::CustomColumns;
 use super::go_template::GoTemplate;
 use super::tabs::Tabs;
 use crdx_text::{json, yaml};
+use crdx_value::GoError;
 use crdx_value::jsonpath::{Item, JsonPath};
 use crdx_value::{self as value, Value, object};
 
@@ -59,7 +60,7 @@ impl Objects {
     ///
     /// # Errors
     /// Returns kubectl's message.
-    pub fn add(&mut self, mut object: Value) -> Result<String, String> {
+    pub fn add(&mut self, mut object: Value) -> Result<String, GoError> {
         let first = self.printed == 0;
         self.printed += 1;
         if !self.managed_fields && matches!(self.form, Form::Json | Form::Yaml | Form::Kyaml) {
@@ -99,7 +100,7 @@ impl Objects {
     }
 
     /// Returns the rest of the text.
-    pub fn finish(mut self) -> Result<String, String> {
+    pub fn finish(mut self) -> Result<String, GoError> {
         let none = self.printed == 0;
         Ok(match &self.form {
             _ if self.single && none => String::new(),
@@ -137,7 +138,7 @@ impl Objects {
 ///
 /// # Errors
 /// Returns kubectl's message.
-pub fn event(form: &Form, kind: &str, object: Value) -> Result<String, String> {
+pub fn event(form: &Form, kind: &str, object: Value) -> Result<String, GoError> {
     let event = |object: Value| self::object([("type", Value::from(kind)), ("object", object)]);
     Ok(match form {
         Form::Json => {
@@ -181,13 +182,13 @@ fn name(object: &Value) -> String {
     }
 }
 
-fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, String> {
+fn fill(template: &JsonPath, text: &str, as_json: bool, data: &Value) -> Result<String, GoError> {
     let found = if as_json { as_arrays(template, data) } else { template.execute(data) };
     // kubectl then also prints the object in Go syntax, which is omitted here.
-    found.map_err(|error| format!("error executing jsonpath {}: {error}", crdx_value::quote::go_quote(text)))
+    found.map_err(|error| format!("error executing jsonpath {}: {error}", crdx_value::quote::go_quote(text)).into())
 }
 
-fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, String> {
+fn as_arrays(template: &JsonPath, data: &Value) -> Result<String, GoError> {
     let value = |item: &Item<'_>| match item {
         Item::Value(value) => (*value).clone(),
         Item::Int(i) => Value::Int(*i),
@@ -215,7 +216,7 @@ pub struct FormFlags<'a> {
 ///
 /// # Errors
 /// Returns kubectl's message.
-pub fn form(flags: FormFlags<'_>, read: impl Fn(&str) -> Result<String, String>) -> Result<Option<Form>, String> {
+pub fn form(flags: FormFlags<'_>, read: impl Fn(&str) -> Result<String, GoError>) -> Result<Option<Form>, GoError> {
     let FormFlags { output, template, no_headers, allow_missing } = flags;
     match output.to_lowercase().as_str() {
         "json" => return Ok(Some(Form::Json)),
@@ -231,7 +232,7 @@ pub fn form(flags: FormFlags<'_>, read: impl Fn(&str) -> Result<String, String>)
     };
     let is_template = matches!(word, "go-template" | "go-template-file" | "template" | "templatefile");
     if (is_template || matches!(word, "jsonpath" | "jsonpath-as-json" | "jsonpath-file")) && text.is_empty() {
-        return Err("template format specified but no template given".to_owned());
+        return Err("template format specified but no template given".into());
     }
     match word {
         "go-template" | "template" => GoTemplate::parse(text, allow_missing).map(|t| Some(Form::Template(t))),

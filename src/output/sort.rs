@@ -4,6 +4,7 @@
 //! without the field come first, in reverse order; at least one object must have the field.
 
 use crdx_cel::value::Quantity;
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::go_sort;
 use crdx_value::jsonpath::{self, Item, JsonPath};
@@ -22,7 +23,7 @@ impl Sorter {
     ///
     /// # Errors
     /// Returns kubectl's message if `path` is not a JSONPath expression.
-    pub fn new(path: &str) -> Result<Self, String> {
+    pub fn new(path: &str) -> Result<Self, GoError> {
         let field = jsonpath::relaxed(path)?;
         let path = JsonPath::parse(&field)?.allow_missing_keys(true);
         Ok(Self { field, path, keys: Vec::new() })
@@ -32,7 +33,7 @@ impl Sorter {
     ///
     /// # Errors
     /// Returns kubectl's message if the path cannot be evaluated.
-    pub fn add(&mut self, object: &Value) -> Result<(), String> {
+    pub fn add(&mut self, object: &Value) -> Result<(), GoError> {
         let found = self.path.find(object)?;
         self.keys.push(found.first().and_then(|items| items.first()).map(key));
         Ok(())
@@ -42,11 +43,11 @@ impl Sorter {
     ///
     /// # Errors
     /// Returns kubectl's message if the objects have no order.
-    pub fn order(self) -> Result<Vec<usize>, String> {
+    pub fn order(self) -> Result<Vec<usize>, GoError> {
         let Self { field, keys, .. } = self;
         if !keys.is_empty() && keys.iter().all(Option::is_none) {
             let field = crdx_value::quote::go_quote(&field);
-            return Err(format!("couldn't find any field with path {field} in the list of objects"));
+            return Err(format!("couldn't find any field with path {field} in the list of objects").into());
         }
         let failed = RefCell::new(None);
         let order = go_sort::sort(keys.len(), &|a, b| match (keys.get(a), keys.get(b)) {
@@ -60,7 +61,8 @@ impl Sorter {
             None => Ok(order),
             Some(error) => Err(format!(
                 "Field {field} in *unstructured.Unstructured is an unsortable type: interface, err: {error}"
-            )),
+            )
+            .into()),
         }
     }
 }
@@ -69,7 +71,7 @@ impl Sorter {
 ///
 /// # Errors
 /// Returns the errors of [`Sorter`].
-pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), String> {
+pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), GoError> {
     let mut sorter = Sorter::new(path)?;
     objects.iter().try_for_each(|object| sorter.add(object))?;
     let order = sorter.order()?;
@@ -102,7 +104,7 @@ fn key(item: &Item<'_>) -> Key {
 }
 
 /// `isLess`: values of different types have no order.
-fn less(a: &Key, b: &Key) -> Result<bool, String> {
+fn less(a: &Key, b: &Key) -> Result<bool, GoError> {
     match (a, b) {
         (Key::Nothing, b) => Ok(!matches!(b, Key::Nothing)),
         (_, Key::Nothing) => Ok(false),
@@ -111,8 +113,8 @@ fn less(a: &Key, b: &Key) -> Result<bool, String> {
         (Key::Float(a), Key::Float(b)) => Ok(a < b),
         (Key::Text(_, Some(a)), Key::Text(_, Some(b))) => Ok(a.compare(b) == Ordering::Less),
         (Key::Text(a, _), Key::Text(b, _)) => Ok(a < b),
-        (Key::Other(kind), _) => Err(format!("unsortable type: {kind}")),
-        _ => Err("unsortable interface: interface".to_owned()),
+        (Key::Other(kind), _) => Err(format!("unsortable type: {kind}").into()),
+        _ => Err("unsortable interface: interface".into()),
     }
 }
 
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
     use crdx_value::object;
 
-    fn sorted(values: &[Option<Value>], path: &str) -> Result<String, String> {
+    fn sorted(values: &[Option<Value>], path: &str) -> Result<String, GoError> {
         let one = |(i, value): (usize, &Option<Value>)| {
             let spec = value.clone().map(|v| object([("x", v)]));
             object([("i", Value::Int(i as i64)), ("spec", spec.unwrap_or(Value::Null))])
@@ -144,7 +146,7 @@ mod tests {
     fn values_without_an_order_are_reported() {
         assert_eq!(
             sorted(&[None, None], ".spec.x").unwrap_err(),
-            "couldn't find any field with path \"{.spec.x}\" in the list of objects"
+            "couldn't find any field with path \"{.spec.x}\" in the list of objects".into()
         );
         // A single object needs no order.
         let (yes, one) = (Some(Value::Bool(true)), Some(Value::Int(1)));
@@ -160,8 +162,11 @@ mod tests {
                 format!(
                     "Field {{.spec.x}} in *unstructured.Unstructured is an unsortable type: interface, err: {reason}"
                 )
+                .into()
             );
         }
-        assert!(sorted(&[None, None], "{.spec").unwrap_err().starts_with("unexpected path string, expected a"));
+        assert!(
+            sorted(&[None, None], "{.spec").unwrap_err().as_str().starts_with("unexpected path string, expected a")
+        );
     }
 }

@@ -4,10 +4,11 @@
 //! is disconnected, if that is longer than a limit. So clients that send or read at any usual speed never wait long for
 //! those that do not.
 
+use crdx_value::lock::lock;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -52,7 +53,7 @@ impl Budget {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Adds a client without bytes; `disconnect` is notified if it must make room.

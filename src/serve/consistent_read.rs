@@ -24,14 +24,14 @@ pub(super) async fn wait(read: &ConsistentRead, start: Instant, pause: Duration)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx_server::server::{Method, Request, Server};
+    use crdx_server::server::{Method, Request};
     use crdx_value::release::Release;
     use std::pin::pin;
     use std::task::Poll;
 
     #[test]
     fn a_list_waits_until_a_write_of_its_resource() {
-        let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+        let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
         let path = |resource: &str| format!("/api/v1/namespaces/default/{resource}");
         let create = |resource| {
             let body = r#"{"metadata":{"generateName":"a"}}"#;

@@ -106,8 +106,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         hides_dry_run: false,
         is_encoded: false,
         empties: None,
-        namespace_state: server::NamespaceState::default(),
-        known_objects: None,
+        cluster_state: None,
         body: if bytes.is_empty() { server::Body::Empty } else { server::Body::Bytes(bytes) },
         now: now(),
     };

@@ -8,11 +8,12 @@
 use crate::output::printable::complain;
 use crdx_server::server::{Body, Request, Response, ResponseBody};
 use crdx_text as text;
+use crdx_value::lock::lock;
 use crdx_value::{Map, Value, json, object};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The maximum number of objects whose last resourceVersion and uid are kept.
 const MAX_SEEN: usize = 100_000;
@@ -40,7 +41,7 @@ impl Record {
     pub fn exchange(&self, request: &Request, response: &Response) {
         let mut sent = sent(&request.body);
         let answered = answered(&response.body);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = lock(&self.inner);
         let key = key(&request.path);
         if let Some(sent) = &mut sent
             && let Some((version, uid)) = inner.seen.get(&key)

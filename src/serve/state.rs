@@ -26,6 +26,7 @@ mod tests;
 use crate::files::open;
 use crate::output::printable::complain;
 use crdx_server::server::{Commit, Journal, Server, ServerBuilder};
+use crdx_value::lock::lock;
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
 use line::{Format, Index};
@@ -33,7 +34,7 @@ use lock::{Lock, LockError};
 pub use note::StateNote;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 const HEADER: &str = "{\"kubectlCrdxState\":2}\n";
 /// The header of files whose lines have no checksums.
@@ -157,7 +158,7 @@ impl State {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.log)
     }
 
     fn fail(&self, failure: StateFailure) {

@@ -7,6 +7,7 @@ mod tls;
 use crate::output::printable::complain;
 use crdx_server::crd::{ServiceReference, WebhookClientConfig};
 use crdx_server::server::{self, Call, Calls, Outcome, Reply, Server};
+use crdx_value::GoError;
 use http::{HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -134,12 +135,12 @@ impl Webhooks {
         let limit = Duration::from_secs(call.timeout_seconds);
         match tokio::time::timeout(limit, self.post(call)).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => Outcome::Failed(error),
+            Ok(Err(error)) => Outcome::Failed(error.into()),
             Err(_) => Outcome::Failed("context deadline exceeded".to_owned()),
         }
     }
 
-    async fn post(&self, call: &Call) -> Result<Outcome, String> {
+    async fn post(&self, call: &Call) -> Result<Outcome, GoError> {
         let route = self.route(&call.target, call.timeout_seconds)?;
         let stream = connect(&route.host, route.port).await?;
         let request = request(&route, &call.body)?;
@@ -151,9 +152,9 @@ impl Webhooks {
         }
     }
 
-    fn route(&self, target: &WebhookClientConfig, timeout_seconds: u64) -> Result<Route, String> {
+    fn route(&self, target: &WebhookClientConfig, timeout_seconds: u64) -> Result<Route, GoError> {
         let url = crdx_server::webhooks::call::url(target, timeout_seconds);
-        let uri: Uri = url.parse().map_err(|_| "invalid URL".to_owned())?;
+        let uri: Uri = url.parse().map_err(|_| "invalid URL")?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let route = Route {
             secure: true,
@@ -169,13 +170,13 @@ impl Webhooks {
                 "warning: a webhook calls the service {namespace}/{name}: give its address with --webhook-service \
                  {namespace}/{name}=https://127.0.0.1:PORT"
             );
-            return Err(format!("dial tcp: lookup {}: no such host", route.host));
+            return Err(format!("dial tcp: lookup {}: no such host", route.host).into());
         };
         Ok(Route { secure: address.secure, host: address.host.clone(), port: address.port, ..route })
     }
 }
 
-async fn connect(host: &str, port: u16) -> Result<TcpStream, String> {
+async fn connect(host: &str, port: u16) -> Result<TcpStream, GoError> {
     let host = host.trim_matches(['[', ']']);
     let mut found = tokio::net::lookup_host((host, port))
         .await
@@ -195,10 +196,10 @@ async fn connect(host: &str, port: u16) -> Result<TcpStream, String> {
         std::io::ErrorKind::HostUnreachable => "no route to host",
         _ => "connection failed",
     };
-    Err(format!("dial tcp {first}: connect: {reason}"))
+    Err(format!("dial tcp {first}: connect: {reason}").into())
 }
 
-fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, String> {
+fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, GoError> {
     let json = HeaderValue::from_static("application/json");
     let request = Request::builder()
         .method(Method::POST)
@@ -208,31 +209,31 @@ fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, String> {
         .header(header::USER_AGENT, "kube-apiserver-admission")
         .header(header::CONTENT_TYPE, json)
         .header(header::CONNECTION, "close");
-    request.body(Full::new(Bytes::from(body.to_owned()))).map_err(|_| "invalid URL".to_owned())
+    request.body(Full::new(Bytes::from(body.to_owned()))).map_err(|_| "invalid URL".into())
 }
 
 async fn send<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     request: Request<Full<Bytes>>,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, GoError> {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
-    let (mut sender, connection) = handshake.await.map_err(|_| "EOF".to_owned())?;
+    let (mut sender, connection) = handshake.await.map_err(|_| "EOF")?;
     let connection = tokio::spawn(connection);
     let answered = sender.send_request(request).await;
     let outcome = match answered {
         Ok(response) => outcome(response).await,
-        Err(error) if error.is_parse() => Err("malformed HTTP response".to_owned()),
-        Err(_) => Err("EOF".to_owned()),
+        Err(error) if error.is_parse() => Err("malformed HTTP response".into()),
+        Err(_) => Err("EOF".into()),
     };
     connection.abort();
     outcome
 }
 
-async fn outcome(response: Response<Incoming>) -> Result<Outcome, String> {
+async fn outcome(response: Response<Incoming>) -> Result<Outcome, GoError> {
     let (parts, body) = response.into_parts();
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_text = content_type.is_none_or(|value| value.starts_with("text/"));
     let body = Limited::new(body, MAX_ANSWER).collect().await;
-    let body = body.map_err(|_| "unexpected error when reading response body. Please retry".to_owned())?;
+    let body = body.map_err(|_| "unexpected error when reading response body. Please retry")?;
     Ok(Outcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
 }

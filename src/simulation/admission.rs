@@ -1,13 +1,13 @@
-//! Reads the admission policies of a run, from `--policies` and from the cluster ([`crdx::simulator::admission`]).
+//! Reads the admission policies of a run, from `--policies` and from the cluster ([`crdx::simulation::admission`]).
 
 mod standalone;
 
 use super::live::Live;
 use crate::input::required::{Required, Sources};
-use crdx::cluster::Cluster;
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::admission::{self, Admission, Objects};
+use crdx::simulation::known_cluster::live::LiveObjects;
 use crdx::simulation::object;
-use crdx::simulator::admission::{self, Admission, Objects};
 use crdx_value::release::Release;
 pub use standalone::standalone;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct Reading<'a> {
     pub input: crate::input::Options,
     /// The cluster, if its policies are read.
     pub live: Option<&'a Arc<Live>>,
+    /// The objects that were read from the cluster, if there is one.
+    pub objects: Option<Arc<LiveObjects>>,
     /// The default namespace of objects.
     pub namespace: &'a str,
 }
@@ -52,7 +54,7 @@ impl Reading<'_> {
 
     /// Creates the policies that a release enforces, if there are any.
     pub fn admission(&self, objects: &Objects, release: Release, notes: &mut Vec<RunNote>) -> Option<Admission> {
-        let cluster = self.live.map(|live| Arc::clone(live) as Arc<dyn Cluster>);
-        Admission::new(objects, &self.options.requests, cluster.as_ref(), release, notes)
+        let live = self.live.and(self.objects.clone());
+        Admission::new(objects, &self.options.requests, live, release, notes)
     }
 }

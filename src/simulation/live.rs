@@ -1,8 +1,8 @@
 //! The cluster of a run: connected on first use and shared by all threads.
 
 use crate::cluster::{self, Connection, JSON};
-use crdx::cluster::{Cluster, Error, PendingResponse, Resource, state_of};
-use crdx_server::server::NamespaceState;
+use crdx::cluster::{Cluster, Error, PendingResponse, Resource};
+use crdx::simulation::known_cluster::live::LiveObjects;
 use crdx_value::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,24 +11,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct Live {
     target: cluster::Target,
     open: OnceLock<Result<Connection, Error>>,
-    /// The namespaces that were read, each once.
-    namespaces: Mutex<HashMap<String, Arc<OnceLock<ReadNamespace>>>>,
     /// The lists that were read, each once, by path.
     lists: Mutex<HashMap<String, Arc<OnceLock<ReadList>>>>,
     /// The first error of each resource whose objects could not be read.
     unreadable: Mutex<BTreeMap<String, Error>>,
     /// The numbers of objects of collections, by path.
     sizes: Mutex<HashMap<String, u64>>,
-}
-
-/// A namespace, or the reason why it is not known.
-type ReadNamespace = Result<ReadableNamespace, Error>;
-
-/// A namespace that was read.
-#[derive(Default)]
-struct ReadableNamespace {
-    state: NamespaceState,
-    object: Option<Arc<Value>>,
 }
 
 /// A list, or the reason why it is not known.
@@ -46,11 +34,15 @@ impl Live {
         Self {
             target,
             open: OnceLock::new(),
-            namespaces: Mutex::default(),
             lists: Mutex::default(),
             unreadable: Mutex::default(),
             sizes: Mutex::default(),
         }
+    }
+
+    /// Returns the objects on which answers depend, none of which are read yet.
+    pub fn objects(self: &Arc<Self>) -> Arc<LiveObjects> {
+        Arc::new(LiveObjects::new(Arc::clone(self) as Arc<dyn Cluster>))
     }
 
     /// Returns the connection, which is opened on first use.
@@ -64,36 +56,9 @@ impl Live {
         self.open.get()?.as_ref().ok()
     }
 
-    /// Reads a namespace, once; `None` if it cannot be read.
-    fn with_namespace<T>(&self, name: &str, get: impl Fn(&ReadableNamespace) -> T) -> Option<T> {
-        let once = {
-            let mut all = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(all.entry(name.to_owned()).or_default())
-        };
-        once.get_or_init(|| self.read_namespace(name)).as_ref().ok().map(get)
-    }
-
-    fn read_namespace(&self, name: &str) -> ReadNamespace {
-        let connection = self.connection()?;
-        // A server without namespaces accepts every namespace.
-        if self.served_version("", "namespaces", "v1")?.is_none() {
-            return Ok(ReadableNamespace::default());
-        }
-        let found = connection.ask(&Resource::namespaces().object_path(None, name), JSON).wait()?;
-        let state = match &found {
-            None => NamespaceState::Missing,
-            Some(found) => state_of(found),
-        };
-        Ok(ReadableNamespace { state, object: found.map(Arc::new) })
-    }
-
     /// Returns the errors of objects that could not be read, by resource.
     pub fn unreadable(&self) -> BTreeMap<String, Error> {
-        let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let namespaces = self.namespaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let error = namespaces.values().find_map(|read| read.get()?.as_ref().err());
-        all.extend(error.map(|error| ("namespaces".to_owned(), error.clone())));
-        all
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records how many objects a collection has, so that it is not listed again in vain; `u64::MAX` if it cannot be
@@ -131,14 +96,6 @@ impl Cluster for Live {
             Arc::clone(all.entry(path.to_owned()).or_default())
         };
         once.get_or_init(|| Ok(self.connection()?.ask(path, JSON).wait()?.unwrap_or_default().into())).clone()
-    }
-
-    fn namespace_state(&self, name: &str) -> NamespaceState {
-        self.with_namespace(name, |read| read.state).unwrap_or_default()
-    }
-
-    fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        self.with_namespace(name, |read| read.object.clone()).flatten()
     }
 
     fn record_unreadable(&self, plural: &str, error: &Error) {

@@ -4,7 +4,7 @@
 mod lists;
 
 use super::live::Live;
-use crdx::simulator::existing::PendingObject;
+use crdx::simulation::existing::PendingObject;
 use crdx_text::documents::Chunk;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -5,6 +5,7 @@
 //! earlier one are kept until then, so that no thread waits for another, except for a batch that takes very long.
 
 use crdx_value::STACK_SIZE;
+use crdx_value::lock::lock;
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
@@ -49,7 +50,7 @@ pub fn in_order<T, R: Send>(
     let sink = Sink { state: Mutex::new(state), changed: Condvar::new() };
     let run = || {
         loop {
-            let (at, batch) = source.lock().unwrap_or_else(PoisonError::into_inner).batch();
+            let (at, batch) = lock(&source).batch();
             if batch.is_empty() {
                 break;
             }
@@ -108,7 +109,7 @@ impl<R, F: FnMut(R)> ResultSlot<'_, R, F> {
     /// Delivers the results after those of all earlier batches. Returns false if that is impossible because a thread
     /// panicked.
     fn deliver(self, results: Vec<R>) -> bool {
-        let mut guard = self.sink.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.sink.state);
         while guard.next != self.at && guard.kept.len() >= KEPT && !guard.abandoned {
             guard = self.sink.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
@@ -132,7 +133,7 @@ impl<R, F: FnMut(R)> ResultSlot<'_, R, F> {
 impl<R, F: FnMut(R)> Drop for ResultSlot<'_, R, F> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.sink.state.lock().unwrap_or_else(PoisonError::into_inner).abandoned = true;
+            lock(&self.sink.state).abandoned = true;
             self.sink.changed.notify_all();
         }
     }

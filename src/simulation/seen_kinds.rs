@@ -5,9 +5,10 @@ use crate::cluster::Written;
 use crdx::kubectl::Subresource;
 use crdx::report::admission::{Webhook, counted};
 use crdx::report::{Action, ObjectReport, RunNote, Verdict};
+use crdx::simulation::builtin::service_allocations;
 use crdx::simulation::definitions::Definitions;
-use crdx::simulator::builtin::classes::{self, Class};
-use crdx::simulator::builtin::{service_accounts, service_allocations};
+use crdx::simulation::pod_classes::{self, Class};
+use crdx_builtin::service_account;
 use crdx_server::crd;
 use crdx_types::resources;
 use crdx_value::release::Release;
@@ -84,7 +85,7 @@ impl SeenKinds {
 
     /// Records classes that files give.
     pub fn add_given<'v>(&mut self, classes: impl Iterator<Item = &'v Value>) {
-        self.created_classes.extend(classes.filter_map(classes::class));
+        self.created_classes.extend(classes.filter_map(pod_classes::class));
     }
 
     /// Records what new objects of built-in kinds need in the cluster, and what the inputs create of it.
@@ -94,10 +95,10 @@ impl SeenKinds {
         let in_namespace = |name: &str| format!("{}/{name}", identity.namespace.as_deref().unwrap_or_default());
         match (identity.api_version.as_str(), identity.kind.as_str()) {
             ("v1", "Pod") if item.action == Action::Create => {
-                self.classes.extend(classes::named(object));
-                let account = service_accounts::name(object);
+                self.classes.extend(pod_classes::named(object));
+                let account = service_account::name(object);
                 // A controller creates it in every namespace.
-                if account != service_accounts::DEFAULT {
+                if account != service_account::DEFAULT {
                     self.service_accounts.insert(in_namespace(account));
                 }
             }
@@ -110,7 +111,7 @@ impl SeenKinds {
             ("v1", "ServiceAccount") => {
                 self.created_service_accounts.insert(in_namespace(&identity.name));
             }
-            (_, "PriorityClass" | "RuntimeClass") => self.created_classes.extend(classes::class(object)),
+            (_, "PriorityClass" | "RuntimeClass") => self.created_classes.extend(pod_classes::class(object)),
             _ => {}
         }
     }

@@ -6,6 +6,7 @@ use crate::suites::suite_run::{SuiteFailure, SuiteRun};
 use crdx::suites::case_runner::SetupError;
 use crdx::suites::{CaseRunner, Outcome};
 use crdx_value::STACK_SIZE;
+use crdx_value::lock::lock;
 use crdx_value::sort::sort_by_key;
 use std::collections::HashMap;
 use std::io;
@@ -28,7 +29,7 @@ pub fn run(planned: Vec<Planned>, jobs: NonZeroUsize, fail_fast: bool) -> io::Re
     let work = || {
         while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
             for (index, cases) in group_cases(&planned, group, &limit) {
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut done = lock(&done);
                 if let Some(slot) = done.get_mut(index) {
                     *slot = Some(cases);
                 }

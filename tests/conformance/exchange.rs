@@ -104,8 +104,7 @@ impl Client for InProcess {
             hides_dry_run: false,
             is_encoded: false,
             empties: None,
-            namespace_state: crdx_server::server::NamespaceState::default(),
-            known_objects: None,
+            cluster_state: None,
             body: body.map_or(Body::Empty, |bytes| Body::Bytes(bytes.to_vec())),
             now: Timestamp { seconds: now.as_secs().cast_signed(), nanos: 0 },
         });

@@ -2,7 +2,7 @@
 
 use crate::conformance::exchange::{Client, InProcess, Reply};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Server, ServerBuilder};
+use crdx_server::server::ServerBuilder;
 use crdx_value::release::Release;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -127,7 +127,7 @@ fn patch_everything(builder: ServerBuilder) -> (usize, usize) {
 #[test]
 fn every_built_in_resource_takes_all_patch_types() {
     for release in [Release::OLDEST, Release::NEWEST] {
-        let builder = Server::builder(release, 1).with_built_in_kinds().with_content_validation();
+        let builder = crdx_kinds::builder(release, 1).with_built_in_kinds().with_content_validation();
         let (resources, subresources) = patch_everything(builder.with_generated_fields());
         assert!(resources > 45 && subresources > 25, "{release}: {resources} resources, {subresources} subresources");
     }
@@ -136,7 +136,7 @@ fn every_built_in_resource_takes_all_patch_types() {
 /// The kinds that a server has for policies and namespaces, without all built-in kinds.
 #[test]
 fn the_kinds_of_admission_take_all_patch_types() {
-    let builder = Server::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()), Arc::default());
+    let builder = crdx_kinds::builder(Release::NEWEST, 1).with_policies(Arc::new(Rules::allow_all()));
     let (resources, _) = patch_everything(builder);
     assert!(resources >= 8, "{resources} resources");
 }

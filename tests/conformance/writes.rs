@@ -6,12 +6,12 @@ use crdx::kubectl::patch::PatchType;
 use crdx::kubectl::request::RequestOptions;
 use crdx::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
 use crdx::report::{ObjectReport, Verdict};
+use crdx::simulation::built_in_server::BuiltInServer;
+use crdx::simulation::existing::ExistingObjects;
+use crdx::simulation::known_cluster::given::GivenObjects;
 use crdx::simulation::object::Object;
-use crdx::simulator::built_in_server::BuiltInServer;
-use crdx::simulator::cluster_objects::GivenObjects;
-use crdx::simulator::existing::ExistingObjects;
-use crdx::simulator::object_store::MemoryStore;
-use crdx::simulator::{OrderedState, Settings, Simulator, Updates, builtin};
+use crdx::simulation::object_store::MemoryStore;
+use crdx::simulation::{OrderedState, Settings, Simulator, Updates, builtin};
 use crdx_server::apply::client_side;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
@@ -143,8 +143,8 @@ struct Serve {
 
 impl Serve {
     fn new(release: Release) -> Self {
-        let builder = Server::builder(release, 0).with_built_in_kinds().with_content_validation();
-        let builder = builder.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+        let builder = crdx_kinds::builder(release, 0).with_built_in_kinds().with_content_validation();
+        let builder = builder.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         let builder = builder.with_generated_fields().with_namespaces(Namespaces::OnDemand, &[]);
         Self { server: builder.build(), release }
     }
@@ -259,7 +259,7 @@ struct Validate {
 
 impl Validate {
     fn new(release: Release, way: Way) -> Self {
-        let server = Arc::new(Server::builder(release, 0).build());
+        let server = Arc::new(crdx_kinds::builder(release, 0).build());
         Self { release, way, built_in: Arc::default(), server }
     }
 
@@ -281,6 +281,7 @@ impl Validate {
             builtin: builtin::Rules { release: self.release, level: LEVEL, verb: request_kind.verb },
             cluster: None,
             given: Arc::new(given),
+            live: None,
         };
         let simulator = Simulator {
             settings,

@@ -23,7 +23,7 @@ fn send(server: &Server, method: Method, path: &str, body: &Value) -> Value {
 
 fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
     let lines = unpacked(file);
-    let server = Server::builder(release, 1).with_built_in_kinds().build();
+    let server = crdx_kinds::builder(release, 1).with_built_in_kinds().build();
     let mut all = Vec::new();
     for line in lines.lines() {
         let fact = json::read(line.as_bytes()).unwrap();

@@ -2,7 +2,7 @@
 //! (`JUDGE=names tests/apiserver/builtin/record.sh` records `tests/facts/builtin-names-*.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx_server::server::{Method, Request, ResponseBody, Server};
+use crdx_server::server::{Method, Request, ResponseBody};
 use crdx_text::json;
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -19,7 +19,7 @@ fn differences(release: Release, file: &str) -> (usize, Vec<String>) {
         let path = format!("/{root}/{}{namespace}/{}", text("apiVersion"), text("resource"));
         let object =
             crdx_value::object(["apiVersion", "kind", "metadata"].map(|key| (key, fact.get(key).unwrap().clone())));
-        let server = Server::builder(release, 1).with_built_in_kinds().build();
+        let server = crdx_kinds::builder(release, 1).with_built_in_kinds().build();
         let response = server.handle(&Request::new(Method::Post, &path, object));
         let ResponseBody::Json(status) = &response.body else { panic!("{path}: {:?}", response.body) };
         let causes = status.at(&["details", "causes"]).and_then(Value::as_array).unwrap_or_default();

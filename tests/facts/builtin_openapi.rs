@@ -48,7 +48,7 @@ fn bare(schema: &Value) -> Value {
 
 #[test]
 fn published_schemas_are_those_of_kubernetes() {
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+    let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let (recorded, mut compared, mut wrong) = (recorded(), 0, BTreeMap::new());
     let index = get(&server, "/openapi/v3");
     for path in index.get("paths").and_then(Value::as_object).unwrap().keys() {
@@ -69,7 +69,7 @@ fn published_schemas_are_those_of_kubernetes() {
 
 #[test]
 fn the_second_version_has_the_same_types() {
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+    let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let document = get(&server, "/openapi/v2");
     let definition = |name: &str| document.at(&["definitions", name]).unwrap();
     let template = definition("io.k8s.api.apps.v1.DeploymentSpec").at(&["properties", "template"]).unwrap();

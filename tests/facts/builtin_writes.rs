@@ -2,7 +2,7 @@
 //! field owners (`tests/apiserver/builtin/record.sh` records `tests/facts/builtin-writes.jsonl.gz`).
 
 use crate::facts::unpacked;
-use crdx_server::server::{Body, Method, Request, ResponseBody, Server};
+use crdx_server::server::{Body, Method, Request, ResponseBody};
 use crdx_text::json;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
@@ -37,7 +37,7 @@ fn bare(object: &Value) -> Value {
 fn differences(line: &str, seen: &mut BTreeMap<String, (usize, Vec<String>)>) {
     let fact = json::read(line.as_bytes()).unwrap();
     protobuf_difference(&fact, seen);
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+    let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     for step in fact.get("steps").and_then(Value::as_array).unwrap() {
         let text = |key: &str| step.str_at(&[key]).unwrap_or_default();
         let body = step.get("body").unwrap();
@@ -78,7 +78,7 @@ fn protobuf_difference(fact: &Value, seen: &mut BTreeMap<String, (usize, Vec<Str
     let Some(bytes) = first.str_at(&["protobuf"]) else { return };
     let bytes = crdx_value::base64::Encoding::Standard.decode(bytes).unwrap();
     let create = |body: Body, content_type: &str| {
-        let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+        let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
         let mut request = Request::new(Method::Post, &collection(fact), "");
         request.body = body;
         request.content_type = Some(content_type.to_owned());

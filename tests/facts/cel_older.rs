@@ -69,7 +69,7 @@ impl Given {
         let program = match Program::plan(&checked, &env) {
             Ok(program) => program,
             Err(error) => {
-                answer["plan_err"] = error.into();
+                answer["plan_err"] = error.as_str().into();
                 return answer;
             }
         };

@@ -26,7 +26,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("globset", &["input"]),
     ("ignore", &["input"]),
     ("indicatif", &["commands"]),
-    ("jiff", &["crdx-cel"]),
+    ("jiff", &["time_zone"]),
     ("k8s_openapi", &["cluster"]),
     ("kube", &["api_server", "cluster", "download"]),
     ("rcgen", &["serve"]),
@@ -40,7 +40,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("similar", &["output"]),
     ("crossbeam_channel", &["editor"]),
     ("lsp_server", &["editor"]),
-    ("lsp_types", &["editor"]),
     ("lz4_flex", &["crdx-embedded", "server"]),
     ("strsim", &["suggest"]),
     ("tar", &["input"]),
@@ -50,7 +49,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ("tokio_rustls", &["serve"]),
     ("tower_service", &["api_server"]),
     ("unicode_width", &["output"]),
-    ("x509_cert", &["serve"]),
 ];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -65,13 +63,13 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// A source file.
-struct Source {
+pub(super) struct Source {
     /// The name of its crate.
     krate: String,
     /// Its top-level module.
     top: String,
-    file: PathBuf,
-    text: String,
+    pub(super) file: PathBuf,
+    pub(super) text: String,
 }
 
 /// The crates of the workspace with their folders.
@@ -86,7 +84,7 @@ fn crates() -> Vec<(String, PathBuf)> {
 }
 
 /// Every source file of every crate.
-fn modules() -> Vec<Source> {
+pub(super) fn modules() -> Vec<Source> {
     let mut modules = Vec::new();
     for (krate, folder) in crates() {
         let root = folder.join("src");

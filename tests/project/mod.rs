@@ -2,7 +2,10 @@
 
 mod architecture;
 mod cycles;
+mod errors;
+mod field_paths;
 mod integrations;
+mod kinds;
 mod pictures;
 mod plugin_manifest;
 mod releases;

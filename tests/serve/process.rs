@@ -2,7 +2,7 @@
 //! clients.
 
 use crate::conformance::exchange::{Client, Http, InProcess, normalise};
-use crdx_server::server::{Method, Server};
+use crdx_server::server::Method;
 use crdx_value::release::Release;
 use kubectl_crdx::serve::{self, Options};
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 fn start_with_pause(pause: Duration) -> serve::Running {
-    let server = Server::builder(Release::NEWEST, 1).with_built_in_kinds().build();
+    let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let options = Options { pause_before_commit: pause, ..Options::default() };
     serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
@@ -677,7 +677,7 @@ fn third_party_clients_work() {
 /// A server in this process that has the CRD.
 fn with_limits(limits: serve::Limits) -> serve::Running {
     let runtime = serve::Runtime::new().unwrap();
-    let server = Server::builder(Release::NEWEST, 1).with_notifier(runtime.notifier()).build();
+    let server = crdx_kinds::builder(Release::NEWEST, 1).with_notifier(runtime.notifier()).build();
     let running = serve::start(runtime, Arc::new(server), Options { limits, ..Options::default() }).unwrap();
     let reply = Http::new(&running.url()).call("POST", CRDS, Some(&crd().to_string()), None, "application/json");
     assert_eq!(reply.code, 201, "{}", reply.body);

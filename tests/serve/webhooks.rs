@@ -25,8 +25,8 @@ fn server(hook: &Hook) -> Running {
 /// Returns the options of a server that stores configurations that a full API server rejects.
 fn unvalidated() -> ServerBuilder {
     let allow = Arc::new(Rules::allow_all());
-    let options = Server::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
-    options.with_policies(allow, Arc::default())
+    let options = crdx_kinds::builder(Release::NEWEST, 7).with_namespaces(Namespaces::OnDemand, &[]);
+    options.with_policies(allow)
 }
 
 fn start(hook: &Hook, server: Server) -> Running {

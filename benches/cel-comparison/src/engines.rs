@@ -72,7 +72,7 @@ pub fn check(question: &Question) -> std::result::Result<(crdx_cel::ast::Checked
         env = env.with_variable(&variable.name, variable.type_.clone());
     }
     let checked = env.compile(question.source).map_err(|issues| Failure::Compile(issues.to_string()))?;
-    let program = Program::plan(&checked, &env).map_err(Failure::Compile)?;
+    let program = Program::plan(&checked, &env).map_err(|error| Failure::Compile(error.to_string()))?;
     Ok((checked, program))
 }
 

@@ -68,7 +68,7 @@ fn compare_run(
         |name: &str, value| Variable { name: name.to_owned(), type_: Type::Dyn, value: Some(Answer::from(value)) };
     let variables = [variable("self", &now), variable("oldSelf", &old)];
     let program = Program::plan(&checked, env);
-    let ours = program.as_ref().map_err(Clone::clone).and_then(|program| {
+    let ours = program.as_ref().map_err(ToString::to_string).and_then(|program| {
         program.run(&[Ok(now), Ok(old)], PER_CALL_LIMIT, &Steps::of_request()).result.map_err(|error| error.to_string())
     });
     let (text, wanted) = (ours.as_ref().map(ToString::to_string), run.str_at(&["value"]));

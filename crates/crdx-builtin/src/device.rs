@@ -5,6 +5,7 @@ use crdx_cel::env::{BaseEnv, Env, Objects};
 use crdx_cel::syntax::Macro;
 use crdx_cel::types::Type;
 use crdx_cel::value::{Key, Map, Opaque, Quantity, Semver, Value as Cel};
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::release::{Release, V1_36};
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ pub enum DeviceError {
         /// The attribute.
         name: String,
         /// The reason.
-        reason: String,
+        reason: GoError,
     },
     /// An attribute has none of the types of attributes.
     #[error("attribute {0}: unsupported attribute value")]
@@ -82,7 +83,7 @@ pub enum DeviceError {
         /// The capacity.
         name: String,
         /// The reason.
-        reason: String,
+        reason: GoError,
     },
 }
 

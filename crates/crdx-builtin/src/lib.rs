@@ -13,6 +13,7 @@ pub mod priority;
 pub mod quality_of_service;
 pub mod quotas;
 pub mod runtime_class;
+pub mod service_account;
 pub mod topology_labels;
 #[cfg(feature = "validation")]
 pub mod validation;

@@ -1,5 +1,6 @@
 //! The priority of new Pods, and the default `PriorityClass` (`plugin/pkg/admission/priority` in `k8s.io/kubernetes`).
 
+use crdx_value::GoError;
 use crdx_value::{Value, object};
 use std::borrow::Borrow;
 
@@ -69,18 +70,18 @@ pub fn default_class<C: Borrow<Value>>(classes: impl IntoIterator<Item = C>) -> 
 ///
 /// # Errors
 /// Returns the reason why a Pod with another priority or preemption policy is refused.
-pub fn admit(pod: &mut Value, class: Option<&Value>) -> Result<(), String> {
+pub fn admit(pod: &mut Value, class: Option<&Value>) -> Result<(), GoError> {
     let computed = class.map(value).unwrap_or_default();
     if let Some(own) = pod.at(&["spec", "priority"]).and_then(Value::as_int).filter(|own| *own != computed) {
         return Err(format!(
             "the integer value of priority ({own}) must not be provided in pod spec; priority admission controller computed {computed} from the given PriorityClass name"
-        ));
+        ).into());
     }
     let policy = class.and_then(|class| class.str_at(&["preemptionPolicy"])).unwrap_or(PREEMPT);
     if let Some(own) = pod.str_at(&["spec", "preemptionPolicy"]).filter(|own| *own != policy) {
         return Err(format!(
             "the string value of PreemptionPolicy ({own}) must not be provided in pod spec; priority admission controller computed {policy} from the given PriorityClass name"
-        ));
+        ).into());
     }
     pod.insert_at(&["spec", "priority"], Value::Int(computed));
     pod.insert_at(&["spec", "preemptionPolicy"], policy.into());
@@ -115,7 +116,7 @@ mod tests {
         json::read(text.as_bytes()).unwrap()
     }
 
-    fn admitted(spec: &str, class: Option<&Value>) -> Result<Value, String> {
+    fn admitted(spec: &str, class: Option<&Value>) -> Result<Value, GoError> {
         let mut pod = read(&format!(r#"{{"spec":{spec}}}"#));
         admit(&mut pod, class)?;
         Ok(pod.get("spec").cloned().unwrap_or_default())
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn a_pod_without_class_has_no_own_priority() {
         let refused = "the integer value of priority (65535) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name";
-        assert_eq!(admitted(r#"{"priority":65535}"#, None), Err(refused.to_owned()));
+        assert_eq!(admitted(r#"{"priority":65535}"#, None), Err(refused.into()));
         let spec = read(r#"{"priority":0,"preemptionPolicy":"PreemptLowerPriority"}"#);
         assert_eq!(admitted("{}", None), Ok(spec.clone()));
         assert_eq!(admitted(r#"{"priority":0}"#, None), Ok(spec));
@@ -139,9 +140,12 @@ mod tests {
         let refused =
             admitted(r#"{"priorityClassName":"never","preemptionPolicy":"PreemptLowerPriority"}"#, Some(&class));
         assert!(
-            refused.is_err_and(|reason| reason.contains("(PreemptLowerPriority)") && reason.contains("computed Never"))
+            refused.is_err_and(|reason| reason.as_str().contains("(PreemptLowerPriority)")
+                && reason.as_str().contains("computed Never"))
         );
-        assert!(admitted(r#"{"priority":5}"#, Some(&class)).is_err_and(|reason| reason.contains("computed 7")));
+        assert!(
+            admitted(r#"{"priority":5}"#, Some(&class)).is_err_and(|reason| reason.as_str().contains("computed 7"))
+        );
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: Write<'_>
     let mut counting = Vec::new();
     for quota in quotas {
         let (hard, used) = (amounts(quota, &["status", "hard"]), amounts(quota, &["status", "used"]));
-        let counted: Vec<&str> = hard.keys().map(String::as_str).filter(|name| write.is_counted_as(name)).collect();
+        let counted: Vec<&str> =
+            hard.keys().map(String::as_str).filter(|name| is_counted(write.resource, name)).collect();
         if counted.is_empty() || !selectors(quota).all(|selector| write.is_selected(selector)) {
             continue;
         }
@@ -119,30 +120,28 @@ fn selects((_, operator, values): Selector<'_>, names: &[&str]) -> bool {
     }
 }
 
+/// Returns true if a quota counts the objects of a resource, such as `deployments.apps`, under this name (`MatchingResources`).
+pub fn is_counted(resource: &str, name: &str) -> bool {
+    match resource {
+        "pods" => {
+            name == "pods"
+                || OF_PODS.contains(&name)
+                || is_huge_page_of_quota(name)
+                || is_extended(name) && name.starts_with("requests.")
+        }
+        "services" => OF_SERVICES.contains(&name),
+        "persistentvolumeclaims" => {
+            let of_class = name.split_once(CLASS_SUFFIX).map(|(_, counted)| counted);
+            name == "count/persistentvolumeclaims" || OF_CLAIMS.contains(&of_class.unwrap_or(name))
+        }
+        resource => name.strip_prefix("count/") == Some(resource) || name == resource && ALIASES.contains(&resource),
+    }
+}
+
 impl Write<'_> {
     /// Returns true if quotas may refuse the write: updates of most objects do not change what they use.
     pub fn is_charged(&self) -> bool {
         self.old.is_none() || matches!(self.resource, "services" | "persistentvolumeclaims")
-    }
-
-    /// Returns true if a quota counts the object under this name (`MatchingResources`).
-    fn is_counted_as(&self, name: &str) -> bool {
-        match self.resource {
-            "pods" => {
-                name == "pods"
-                    || OF_PODS.contains(&name)
-                    || is_huge_page_of_quota(name)
-                    || is_extended(name) && name.starts_with("requests.")
-            }
-            "services" => OF_SERVICES.contains(&name),
-            "persistentvolumeclaims" => {
-                let of_class = name.split_once(CLASS_SUFFIX).map(|(_, counted)| counted);
-                name == "count/persistentvolumeclaims" || OF_CLAIMS.contains(&of_class.unwrap_or(name))
-            }
-            resource => {
-                name.strip_prefix("count/") == Some(resource) || name == resource && ALIASES.contains(&resource)
-            }
-        }
     }
 
     /// Returns true if the object belongs to a scope (`podMatchesScopeFunc`, `pvcMatchesScopeFunc`).

@@ -6,63 +6,48 @@
 //! validated elsewhere (`crdx_server::pipeline::metadata`).
 
 mod annotations;
-mod api_services;
-mod autoscalers;
+mod apiregistration;
+mod apps;
+mod autoscaling;
+mod batch;
 mod certificates;
-mod claims;
-mod classes;
-mod configuration;
-mod cron;
-mod devices;
+mod coordination;
+mod core;
 mod difference;
-mod disruption_budgets;
+mod discovery;
 mod driver_names;
-mod endpoints;
 mod events;
 mod field_value;
-mod flow_control;
+mod flowcontrol;
 mod formats;
 mod immutable;
-mod ingresses;
 mod int_or_percent;
 mod internal;
-mod ip_addresses;
-mod jobs;
-mod limit_ranges;
-mod namespaces;
 mod network;
-mod network_policies;
-mod nodes;
+mod networking;
+mod node;
 mod pem;
-mod persistent_volumes;
-mod pod_spec;
-mod pod_template;
-mod pods;
+mod policy;
 mod private_key;
-mod quotas;
 mod rbac;
-mod resources;
+mod resource;
+mod scheduling;
 mod selectors;
-mod services;
-mod signing_requests;
 mod statuses;
 mod storage;
-mod stored_data;
-mod tolerations;
+mod storagemigration;
 mod versioned;
-mod volume_attachments;
 mod warnings;
-mod workloads;
-mod x509;
+pub mod x509;
 
+pub use certificates::certificate_signing_request::subject_refusal;
+pub use core::pod::{validate_ephemeral_containers, validate_resize};
+pub use core::service::service_addresses;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, ROOT};
 use crdx_value::release::Release;
 use field_value::{Errors, FieldValue};
-pub use pods::{validate_ephemeral_containers, validate_resize};
-pub use services::service_addresses;
-pub use signing_requests::subject_refusal;
 pub use statuses::{covers_status, validate_status};
 pub use warnings::{app_armor_warnings, status_warnings, warnings};
 
@@ -71,62 +56,62 @@ type Validator = fn(&mut Errors, &FieldValue<'_, '_>, Option<&Value>);
 
 /// The kinds with a validator, by group and kind. All versions of a kind have the same fields.
 const VALIDATORS: &[(&str, &str, Validator)] = &[
-    ("", "ConfigMap", configuration::config_map),
-    ("", "Endpoints", endpoints::endpoints),
-    ("", "Event", events::core_event),
-    ("", "LimitRange", limit_ranges::limit_range),
-    ("", "Namespace", namespaces::namespace),
-    ("", "Node", nodes::node),
-    ("", "PersistentVolume", persistent_volumes::volume),
-    ("", "PersistentVolumeClaim", persistent_volumes::claim),
-    ("", "Pod", pods::pod),
-    ("", "PodTemplate", pod_template::kind),
-    ("", "ReplicationController", workloads::replication_controller),
-    ("", "ResourceQuota", quotas::quota),
-    ("", "Secret", configuration::secret),
-    ("", "Service", services::service),
-    ("", "ServiceAccount", classes::metadata_only),
-    ("apiregistration.k8s.io", "APIService", api_services::api_service),
-    ("apps", "ControllerRevision", stored_data::controller_revision),
-    ("apps", "DaemonSet", workloads::daemon_set),
-    ("apps", "Deployment", workloads::deployment),
-    ("apps", "ReplicaSet", workloads::replica_set),
-    ("apps", "StatefulSet", workloads::stateful_set),
-    ("autoscaling", "HorizontalPodAutoscaler", autoscalers::autoscaler),
-    ("batch", "CronJob", jobs::cron_job),
-    ("batch", "Job", jobs::job),
-    ("certificates.k8s.io", "CertificateSigningRequest", signing_requests::signing_request),
-    ("certificates.k8s.io", "ClusterTrustBundle", signing_requests::trust_bundle),
-    ("certificates.k8s.io", "PodCertificateRequest", signing_requests::pod_request),
-    ("coordination.k8s.io", "Lease", classes::lease),
-    ("discovery.k8s.io", "EndpointSlice", endpoints::endpoint_slice),
-    ("events.k8s.io", "Event", events::event),
-    ("flowcontrol.apiserver.k8s.io", "FlowSchema", flow_control::flow_schema),
-    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", flow_control::priority_level),
-    ("networking.k8s.io", "IPAddress", ip_addresses::ip_address),
-    ("networking.k8s.io", "Ingress", ingresses::ingress),
-    ("networking.k8s.io", "IngressClass", ingresses::ingress_class),
-    ("networking.k8s.io", "NetworkPolicy", network_policies::network_policy),
-    ("networking.k8s.io", "ServiceCIDR", ip_addresses::service_cidr),
-    ("node.k8s.io", "RuntimeClass", classes::runtime_class),
-    ("policy", "PodDisruptionBudget", disruption_budgets::budget),
-    ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding", rbac::cluster_role_binding),
-    ("rbac.authorization.k8s.io", "Role", rbac::role),
-    ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding),
-    ("resource.k8s.io", "DeviceClass", devices::device_class),
-    ("resource.k8s.io", "DeviceTaintRule", devices::taint_rule),
-    ("resource.k8s.io", "ResourceClaim", devices::claim),
-    ("resource.k8s.io", "ResourceClaimTemplate", devices::claim_template),
-    ("resource.k8s.io", "ResourceSlice", devices::slices::resource_slice),
-    ("scheduling.k8s.io", "PriorityClass", classes::priority_class),
-    ("storage.k8s.io", "CSIDriver", storage::csi_driver),
-    ("storage.k8s.io", "CSINode", volume_attachments::csi_node),
-    ("storage.k8s.io", "CSIStorageCapacity", storage::storage_capacity),
-    ("storage.k8s.io", "StorageClass", storage::storage_class),
-    ("storage.k8s.io", "VolumeAttachment", volume_attachments::volume_attachment),
-    ("storage.k8s.io", "VolumeAttributesClass", storage::attributes_class),
-    ("storagemigration.k8s.io", "StorageVersionMigration", stored_data::migration),
+    ("", "ConfigMap", core::config_map::validate),
+    ("", "Endpoints", core::endpoints::validate),
+    ("", "Event", core::event::validate),
+    ("", "LimitRange", core::limit_range::validate),
+    ("", "Namespace", core::namespace::validate),
+    ("", "Node", core::node::validate),
+    ("", "PersistentVolume", core::persistent_volume::validate),
+    ("", "PersistentVolumeClaim", core::persistent_volume_claim::validate),
+    ("", "Pod", core::pod::validate),
+    ("", "PodTemplate", core::pod_template::kind),
+    ("", "ReplicationController", core::replication_controller::validate),
+    ("", "ResourceQuota", core::resource_quota::validate),
+    ("", "Secret", core::secret::validate),
+    ("", "Service", core::service::validate),
+    ("", "ServiceAccount", core::service_account::validate),
+    ("apiregistration.k8s.io", "APIService", apiregistration::api_service::validate),
+    ("apps", "ControllerRevision", apps::controller_revision::validate),
+    ("apps", "DaemonSet", apps::daemon_set::validate),
+    ("apps", "Deployment", apps::deployment::validate),
+    ("apps", "ReplicaSet", apps::replica_set::validate),
+    ("apps", "StatefulSet", apps::stateful_set::validate),
+    ("autoscaling", "HorizontalPodAutoscaler", autoscaling::horizontal_pod_autoscaler::validate),
+    ("batch", "CronJob", batch::cron_job::validate),
+    ("batch", "Job", batch::job::validate),
+    ("certificates.k8s.io", "CertificateSigningRequest", certificates::certificate_signing_request::validate),
+    ("certificates.k8s.io", "ClusterTrustBundle", certificates::cluster_trust_bundle::validate),
+    ("certificates.k8s.io", "PodCertificateRequest", certificates::pod_certificate_request::validate),
+    ("coordination.k8s.io", "Lease", coordination::lease::validate),
+    ("discovery.k8s.io", "EndpointSlice", discovery::endpoint_slice::validate),
+    ("events.k8s.io", "Event", events::event::validate),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema", flowcontrol::flow_schema::validate),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration", flowcontrol::priority_level_configuration::validate),
+    ("networking.k8s.io", "IPAddress", networking::ip_address::validate),
+    ("networking.k8s.io", "Ingress", networking::ingress::validate),
+    ("networking.k8s.io", "IngressClass", networking::ingress_class::validate),
+    ("networking.k8s.io", "NetworkPolicy", networking::network_policy::validate),
+    ("networking.k8s.io", "ServiceCIDR", networking::service_cidr::validate),
+    ("node.k8s.io", "RuntimeClass", node::runtime_class::validate),
+    ("policy", "PodDisruptionBudget", policy::pod_disruption_budget::validate),
+    ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role::validate),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", rbac::cluster_role_binding::validate),
+    ("rbac.authorization.k8s.io", "Role", rbac::role::validate),
+    ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding::validate),
+    ("resource.k8s.io", "DeviceClass", resource::device_class::validate),
+    ("resource.k8s.io", "DeviceTaintRule", resource::device_taint_rule::validate),
+    ("resource.k8s.io", "ResourceClaim", resource::resource_claim::validate),
+    ("resource.k8s.io", "ResourceClaimTemplate", resource::resource_claim_template::validate),
+    ("resource.k8s.io", "ResourceSlice", resource::resource_slice::validate),
+    ("scheduling.k8s.io", "PriorityClass", scheduling::priority_class::validate),
+    ("storage.k8s.io", "CSIDriver", storage::csi_driver::validate),
+    ("storage.k8s.io", "CSINode", storage::csi_node::validate),
+    ("storage.k8s.io", "CSIStorageCapacity", storage::csi_storage_capacity::validate),
+    ("storage.k8s.io", "StorageClass", storage::storage_class::validate),
+    ("storage.k8s.io", "VolumeAttachment", storage::volume_attachment::validate),
+    ("storage.k8s.io", "VolumeAttributesClass", storage::volume_attributes_class::validate),
+    ("storagemigration.k8s.io", "StorageVersionMigration", storagemigration::storage_version_migration::validate),
 ];
 
 fn validator(group: &str, kind: &str) -> Option<Validator> {

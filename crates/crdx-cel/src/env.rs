@@ -12,10 +12,11 @@ use super::{
     types::Type,
     value::message,
 };
+use crdx_value::lock::lock;
 use crdx_value::release::{Minor, Release, V1_30, V1_31, V1_32, V1_33, V1_34, V1_37};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// The overloads of one function. Their signatures are parsed when the function is first used.
@@ -106,7 +107,7 @@ impl BaseEnv {
     fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
         static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
         let built = BUILT.get_or_init(Mutex::default);
-        let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = lock(built);
         let entry = built.entry((server, version, patch_types));
         Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(server, version, patch_types))))
     }

@@ -28,6 +28,7 @@ use super::{
     value::{Error, Value},
 };
 pub use cost_limit::PER_CALL_LIMIT;
+use crdx_value::GoError;
 use crdx_value::release::Minor;
 use crdx_value::steps::Steps;
 use node::Node;
@@ -73,7 +74,7 @@ impl Program {
     /// # Errors
     /// Returns the message with which the server rejects the program: a constant conversion fails, or a constant
     /// pattern is invalid.
-    pub fn plan(checked: &CheckedAst, env: &Env) -> Result<Self, String> {
+    pub fn plan(checked: &CheckedAst, env: &Env) -> Result<Self, GoError> {
         plan::plan(checked, env)
     }
 
@@ -223,7 +224,7 @@ mod tests {
         };
         let program = match Program::plan(&checked, &env) {
             Ok(program) => program,
-            Err(error) => return (error, 0),
+            Err(error) => return (error.into(), 0),
         };
         let lazy = Value::Map(crate::value::Map::Lazy);
         let outcome = program.run_with(&[Ok(lazy), Ok(Value::Int(3))], &OneField, PER_CALL_LIMIT, &Steps::of_request());

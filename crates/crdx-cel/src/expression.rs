@@ -10,6 +10,7 @@ use crate::issues::{Issue, Issues};
 use crate::syntax::parse;
 use crate::types::Type;
 use crate::value::{Error, Value};
+use crdx_value::GoError;
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 use crdx_value::{NoThread, Value as Json, on_large_stack};
@@ -152,7 +153,7 @@ pub enum CompileError {
     Check(Issues),
     /// A constant conversion fails, or a constant pattern is not valid.
     #[error("program instantiation failed: {0}")]
-    Plan(String),
+    Plan(GoError),
     /// The expression may be deeply nested, and there is no thread with a stack that is large enough.
     #[error(transparent)]
     NoThread(#[from] NoThread),

@@ -32,10 +32,10 @@ mod urls;
 use super::value::{Error, Fuel, Value};
 use crdx_value::release::Minor;
 
-pub use clock::check_time_zone;
 pub use comprehensions::insert;
 pub(crate) use comprehensions::insert_all;
 pub(crate) use conversion::is_conversion;
+pub use crdx_value::time_zone::check as check_time_zone;
 pub(crate) use regex::{all_matches, first_match, spend_match};
 
 /// The implementation of an overload. The receiver of a member call is the first argument; arguments are never errors.

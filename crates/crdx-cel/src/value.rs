@@ -23,6 +23,7 @@ mod text;
 pub mod time;
 pub mod well_known;
 
+pub use crdx_value::duration::Duration;
 pub(crate) use equal::equal_strictly;
 pub use equal::{contains, equal};
 pub use error::Error;
@@ -37,7 +38,7 @@ pub use opaque::{
 pub use order::compare;
 pub use partial::{Gaps, UsedGap};
 pub use text::Text;
-pub use time::{Duration, Timestamp};
+pub use time::Timestamp;
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -20,7 +20,7 @@ pub use parse::Error;
 use engine::Automaton;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use vm::Program;
 
 /// A regular expression; clones share the compiled form.
@@ -37,6 +37,8 @@ struct Inner {
     /// The number of instructions.
     instructions: u64,
     program: OnceLock<Kept>,
+    /// The program of a large pattern, for short texts.
+    short: Mutex<Option<Kept>>,
     automaton: OnceLock<Option<Automaton>>,
     /// The work of the program so far, as [`Regexp::work`].
     done: AtomicU64,
@@ -53,23 +55,29 @@ const INSTRUCTIONS_PER_STEP: u64 = 8;
 /// The characters whose matching takes as long as compiling the program.
 const COMPILING: u64 = 16;
 
+/// The instructions of a program that is compiled only as far as the text needs it.
+const LARGE: u64 = 4096;
+/// The least length of the texts for which such a program is compiled, in bytes.
+const SHORT: usize = 64;
+
 /// The memory of all programs that are kept, in bytes. Others are compiled again for each text.
 const KEPT: usize = 64 << 20;
 static KEPT_MEMORY: AtomicUsize = AtomicUsize::new(0);
 
 /// A program that counts in [`KEPT_MEMORY`].
 #[derive(Debug)]
-struct Kept(Program);
+struct Kept(Arc<Program>);
 
 impl Kept {
-    fn new(program: Program) -> Result<Self, Program> {
+    /// Returns `None` if too much memory is kept already.
+    fn new(program: &Arc<Program>) -> Option<Self> {
         let memory = program.memory();
         let before = KEPT_MEMORY.fetch_add(memory, Ordering::Relaxed);
         if before.saturating_add(memory) <= KEPT {
-            return Ok(Self(program));
+            return Some(Self(Arc::clone(program)));
         }
         KEPT_MEMORY.fetch_sub(memory, Ordering::Relaxed);
-        Err(program)
+        None
     }
 }
 
@@ -91,6 +99,7 @@ impl Regexp {
             size: tree.weight(),
             instructions: tree.instructions(),
             program: OnceLock::new(),
+            short: Mutex::new(None),
             automaton: OnceLock::new(),
             done: AtomicU64::new(0),
         };
@@ -124,16 +133,35 @@ impl Regexp {
         self.inner.instructions.saturating_mul((length as u64).saturating_add(COMPILING)) / INSTRUCTIONS_PER_STEP
     }
 
-    /// Calls `run` with the program. The tree is not kept: most patterns of a CRD are never used.
-    fn run<T: Default>(&self, run: impl FnOnce(&Program) -> T) -> T {
+    /// Returns the whole program. The tree is not kept: most patterns of a CRD are never used.
+    fn program(&self) -> Option<Arc<Program>> {
         if let Some(Kept(program)) = self.inner.program.get() {
-            return run(program);
+            return Some(Arc::clone(program));
         }
-        let Ok(tree) = parse::parse(&self.inner.source, None) else { return T::default() };
-        match Kept::new(Program::new(&tree)) {
-            Ok(kept) => run(&self.inner.program.get_or_init(|| kept).0),
-            Err(program) => run(&program),
+        let program = Arc::new(Program::new(&parse::parse(&self.inner.source, None).ok()?));
+        if let Some(kept) = Kept::new(&program) {
+            self.inner.program.get_or_init(|| kept);
         }
+        Some(program)
+    }
+
+    /// Returns a program that decides whether a text of `length` bytes matches. A large program is compiled for this length:
+    /// a name of 200 characters does not need a thousand copies of a repeated word.
+    fn program_within(&self, length: usize) -> Option<Arc<Program>> {
+        if self.inner.instructions < LARGE {
+            return self.program();
+        }
+        let mut short = self.inner.short.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Kept(program)) = &*short
+            && program.reaches(length)
+        {
+            return Some(Arc::clone(program));
+        }
+        let reach = length.max(SHORT).next_power_of_two() as u64;
+        let program = Arc::new(Program::with_reach(&parse::parse(&self.inner.source, None).ok()?, reach));
+        *short = None;
+        *short = Kept::new(&program);
+        Some(program)
     }
 
     /// Adds work; returns the automaton once it is worth its compilation.
@@ -154,7 +182,7 @@ impl Regexp {
     pub fn is_match(&self, text: &str) -> bool {
         match self.automaton(text.len()) {
             Some(automaton) => automaton.is_match(text),
-            None => self.run(|program| program.run(text, 0, &mut [])),
+            None => self.program_within(text.len()).is_some_and(|program| program.run(text, 0, &mut [])),
         }
     }
 
@@ -164,7 +192,7 @@ impl Regexp {
             return automaton.find(text, 0).map(|found| found.range());
         }
         let mut slots = [None; 2];
-        self.run(|program| program.run(text, 0, &mut slots));
+        self.program()?.run(text, 0, &mut slots);
         range(slots)
     }
 
@@ -175,7 +203,7 @@ impl Regexp {
     /// [`Error::Unfinished`] if the steps do not suffice.
     pub fn find_all(&self, text: &str, limit: Option<usize>, steps: &mut u64) -> Result<Vec<Range<usize>>, Error> {
         let mut left = steps.saturating_mul(INSTRUCTIONS_PER_STEP);
-        let found = self.run(|program| all(program, text, limit, &mut left));
+        let found = self.program().map_or_else(|| Some(Vec::new()), |program| all(&program, text, limit, &mut left));
         *steps = left / INSTRUCTIONS_PER_STEP;
         found.ok_or(Error::Unfinished)
     }
@@ -309,9 +337,50 @@ mod tests {
     }
 
     #[test]
+    fn a_large_pattern_is_compiled_only_as_far_as_the_text_needs_it() {
+        for (pattern, text, instructions) in [
+            (format!("(?:{}){{1000}}", "a".repeat(500)), "a".repeat(200), 600),
+            ("(?:abc|defg){2,1000}".to_owned(), "abcdefg".repeat(10), 600),
+            ("(?:a?b?){1000}".to_owned(), "b".repeat(60), 600),
+            ("x".repeat(100_000), "x".repeat(100), 200),
+        ] {
+            let tree = parse::parse(&pattern, None).unwrap();
+            let program = Program::with_reach(&tree, text.len() as u64);
+            let size = program.memory() / 16;
+            assert!(size < instructions, "{size}");
+            assert!(program.reaches(text.len()) && !program.reaches(text.len() + 1));
+        }
+    }
+
+    #[test]
+    fn a_program_for_short_texts_decides_as_the_whole_one() {
+        let texts = ["", "a", "ab", "aab", "ba", "abab", "aaaaaaa", "b b", "é", "aéb ab"];
+        for pattern in [
+            "(?:ab){2}",
+            "^(?:a|ab){0,3}$",
+            "(?:a?b?){5}$",
+            "^(?:a?){4,6}b",
+            "(?:\\b|a){20}b",
+            "^(?:a{2}|b){3,}$",
+            "(?:(?:a|b){2,3}){2}é?$",
+            "^(?:\\B|[ab]{2}){2,9}$",
+            "aaaaaaa",
+            "(?i:A){7}",
+            "^(?:a*){3}$",
+        ] {
+            let tree = parse::parse(pattern, None).unwrap();
+            let whole = Program::new(&tree);
+            for text in texts {
+                let short = Program::with_reach(&tree, text.len() as u64);
+                assert_eq!(short.run(text, 0, &mut []), whole.run(text, 0, &mut []), "{pattern} {text:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_memory_of_all_programs_is_bounded() {
         let large: Vec<Regexp> = (0..8).map(|i| regexp(&format!("(?:{}){{1000}}{i}", "a".repeat(900)))).collect();
-        assert!(large.iter().all(|pattern| !pattern.is_match("a")));
+        assert!(large.iter().all(|pattern| pattern.find("a").is_none()));
         let kept = |pattern: &&Regexp| pattern.inner.program.get().is_some();
         assert!(large.iter().filter(kept).count() * 900_000 * size_of::<usize>() * 2 <= KEPT);
         assert!(!large.iter().all(|pattern| kept(&pattern)));

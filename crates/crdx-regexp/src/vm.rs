@@ -13,6 +13,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Program {
     code: Vec<Inst>,
+    /// The most code points of a text that the program can match; longer paths are not compiled.
+    reach: u64,
 }
 
 // Addresses have 32 bits, so that an instruction has 16 bytes; Go's limit on the size of patterns is far lower.
@@ -80,12 +82,23 @@ enum Step {
 impl Program {
     /// Compiles a tree.
     pub fn new(tree: &Node) -> Self {
-        let mut program = Self { code: Vec::new() };
+        Self::with_reach(tree, u64::MAX)
+    }
+
+    /// Compiles a tree only as far as texts of at most `reach` code points can get: such a text matches the program if it
+    /// matches the pattern, but the boundaries of the match may differ.
+    pub fn with_reach(tree: &Node, reach: u64) -> Self {
+        let mut program = Self { code: Vec::new(), reach };
         program.code.push(Inst::Save(0));
         program.emit(tree);
         program.code.push(Inst::Save(1));
         program.code.push(Inst::Match);
         program
+    }
+
+    /// True if the program can decide whether a text of `length` bytes matches.
+    pub fn reaches(&self, length: usize) -> bool {
+        self.reach >= length as u64
     }
 
     /// The memory of the instructions in bytes.
@@ -119,11 +132,12 @@ impl Program {
         self.code.push(Inst::Class(Arc::new(ranges)));
     }
 
-    fn plus(&mut self, sub: &Node, greediness: Greediness) {
+    fn plus(&mut self, sub: &Node, greediness: Greediness) -> u64 {
         let start = self.next();
-        self.emit(sub);
+        let least = self.emit(sub);
         let split = self.reserve();
         self.split(split, start, split + 1, greediness);
+        least
     }
 
     fn quest(&mut self, greediness: Greediness, body: impl FnOnce(&mut Self)) {
@@ -135,7 +149,9 @@ impl Program {
     fn star(&mut self, sub: &Node, greediness: Greediness) {
         if can_be_empty(sub) {
             // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
-            self.quest(greediness, |program| program.plus(sub, greediness));
+            self.quest(greediness, |program| {
+                program.plus(sub, greediness);
+            });
             return;
         }
         let split = self.reserve();
@@ -144,98 +160,135 @@ impl Program {
         self.split(split, split + 1, self.next(), greediness);
     }
 
-    fn emit(&mut self, node: &Node) {
+    /// Emits the instructions of a node; returns the least number of code points that it matches.
+    fn emit(&mut self, node: &Node) -> u64 {
         match &node.op {
             Op::NoMatch => self.code.push(Inst::Fail),
-            Op::Empty => {}
+            Op::Empty => return 0,
             Op::Literal { runes, fold } => {
-                for &c in runes {
-                    let mut ranges = Ranges::new();
-                    if *fold {
-                        class::add_folded_range(&mut ranges, c, c);
-                        class::clean(&mut ranges);
-                    }
-                    match ranges.as_slice() {
-                        [] => self.code.push(Inst::Char(c)),
-                        [(lo, hi)] if lo == hi => self.code.push(Inst::Char(c)),
-                        _ => self.class(ranges),
-                    }
-                }
+                let reach = usize::try_from(self.reach).unwrap_or(usize::MAX).saturating_add(1);
+                runes.iter().take(reach).for_each(|&c| self.literal(c, *fold));
+                return runes.len() as u64;
             }
             Op::Class(ranges) => self.class(ranges.clone()),
             Op::AnyNotNewline => self.class(vec![(0, 0x9), (0xB, MAX)]),
             Op::Any => self.class(vec![(0, MAX)]),
-            Op::Assertion(look) => self.code.push(Inst::Assertion(*look)),
-            Op::Capture(sub) => self.emit(sub),
-            Op::Star(sub, greediness) => self.star(sub, *greediness),
-            Op::Plus(sub, greediness) => self.plus(sub, *greediness),
-            Op::Quest(sub, greediness) => self.quest(*greediness, |program| program.emit(sub)),
-            Op::Repeat { min, max, greediness, sub } => self.repeat(*min, *max, *greediness, sub),
-            Op::Concat(subs) => subs.iter().for_each(|sub| self.emit(sub)),
-            Op::Alternate(subs) => {
-                let mut ends = Vec::with_capacity(subs.len());
-                for (i, sub) in subs.iter().enumerate() {
-                    if i + 1 == subs.len() {
-                        self.emit(sub);
-                        break;
-                    }
-                    let split = self.reserve();
-                    self.emit(sub);
-                    ends.push(self.reserve());
-                    self.set(split, Inst::Split(split + 1, self.next()));
-                }
-                for end in ends {
-                    self.set(end, Inst::Jump(self.next()));
-                }
+            Op::Assertion(look) => {
+                self.code.push(Inst::Assertion(*look));
+                return 0;
             }
+            Op::Capture(sub) => return self.emit(sub),
+            Op::Star(sub, greediness) => {
+                self.star(sub, *greediness);
+                return 0;
+            }
+            Op::Plus(sub, greediness) => return self.plus(sub, *greediness),
+            Op::Quest(sub, greediness) => {
+                self.quest(*greediness, |program| {
+                    program.emit(sub);
+                });
+                return 0;
+            }
+            Op::Repeat { min, max, greediness, sub } => return self.repeat(*min, *max, *greediness, sub),
+            Op::Concat(subs) => {
+                return subs.iter().fold(0, |sum: u64, sub| sum.saturating_add(self.emit(sub)));
+            }
+            Op::Alternate(subs) => return self.alternate(subs),
+        }
+        1
+    }
+
+    fn literal(&mut self, c: u32, fold: bool) {
+        let mut ranges = Ranges::new();
+        if fold {
+            class::add_folded_range(&mut ranges, c, c);
+            class::clean(&mut ranges);
+        }
+        match ranges.as_slice() {
+            [] => self.code.push(Inst::Char(c)),
+            [(lo, hi)] if lo == hi => self.code.push(Inst::Char(c)),
+            _ => self.class(ranges),
         }
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) {
-        // Copies share their classes: they are the instructions of the first copy with shifted targets.
-        let mut copy: Option<(u32, u32)> = None;
-        let mut body = |program: &mut Self| match copy {
-            None => {
-                let start = program.next();
-                program.emit(sub);
-                copy = Some((start, program.next()));
+    fn alternate(&mut self, subs: &[Node]) -> u64 {
+        let mut ends = Vec::with_capacity(subs.len());
+        let mut least = u64::MAX;
+        for (i, sub) in subs.iter().enumerate() {
+            if i + 1 == subs.len() {
+                least = least.min(self.emit(sub));
+                break;
             }
-            Some((start, end)) => {
-                let shift = program.next() - start;
-                for i in start..end {
-                    let inst = match program.code.get(i as usize).cloned() {
-                        Some(Inst::Split(a, b)) => Inst::Split(a + shift, b + shift),
-                        Some(Inst::Jump(a)) => Inst::Jump(a + shift),
-                        Some(inst) => inst,
-                        None => Inst::Fail,
-                    };
-                    program.code.push(inst);
-                }
-            }
-        };
-        match max {
-            None if min == 0 => self.star(sub, greediness),
-            None => {
-                for _ in 1..min {
-                    body(self);
-                }
-                self.plus(sub, greediness);
-            }
-            Some(max) => {
-                for _ in 0..min {
-                    body(self);
-                }
-                let mut splits = Vec::new();
-                for _ in min..max {
-                    splits.push(self.reserve());
-                    body(self);
-                }
-                let end = self.next();
-                for split in splits {
-                    self.split(split, split + 1, end, greediness);
-                }
-            }
+            let split = self.reserve();
+            least = least.min(self.emit(sub));
+            ends.push(self.reserve());
+            self.set(split, Inst::Split(split + 1, self.next()));
         }
+        for end in ends {
+            self.set(end, Inst::Jump(self.next()));
+        }
+        least
+    }
+
+    /// The number of copies of a repeated node that texts within reach can distinguish from more copies. `least` is the
+    /// least number of code points that the node matches.
+    fn distinct_copies(&self, least: u64) -> u32 {
+        let copies = match self.reach.checked_div(least) {
+            // One more than fits into the text.
+            Some(fitting) => fitting.saturating_add(1),
+            // One for each code point and an empty one at each position.
+            None => self.reach.saturating_mul(2).saturating_add(1),
+        };
+        u32::try_from(copies).unwrap_or(u32::MAX)
+    }
+
+    /// Emits a copy of the instructions of a repeated node. Copies share their classes.
+    fn copy(&mut self, (start, end): (u32, u32)) {
+        let shift = self.next() - start;
+        for i in start..end {
+            let inst = match self.code.get(i as usize).cloned() {
+                Some(Inst::Split(a, b)) => Inst::Split(a + shift, b + shift),
+                Some(Inst::Jump(a)) => Inst::Jump(a + shift),
+                Some(inst) => inst,
+                None => Inst::Fail,
+            };
+            self.code.push(inst);
+        }
+    }
+
+    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) -> u64 {
+        let most = max.unwrap_or(min);
+        if most == 0 {
+            if max.is_none() {
+                self.star(sub, greediness);
+            }
+            return 0;
+        }
+        let mut splits = Vec::new();
+        if min == 0 {
+            splits.push(self.reserve());
+        }
+        let start = self.next();
+        let least = self.emit(sub);
+        let first = (start, self.next());
+        let distinct = self.distinct_copies(least);
+        let (min, most) = (min.min(distinct), most.min(distinct));
+        for i in 1..most {
+            if i >= min {
+                splits.push(self.reserve());
+            }
+            self.copy(first);
+        }
+        let end = self.next();
+        if max.is_none() {
+            // The last copy is repeated.
+            let split = self.reserve();
+            self.split(split, end - (first.1 - first.0), split + 1, greediness);
+        }
+        for split in splits {
+            self.split(split, split + 1, end, greediness);
+        }
+        u64::from(min).saturating_mul(least)
     }
 
     /// Finds the first match at or after `start`, and stores its boundaries if `slots` has room for them.

@@ -363,24 +363,11 @@ impl Spec {
 mod tests {
     use super::names_in_use::NamesInUse;
     use super::*;
+    use crdx_value::json;
     use crdx_value::release::Release;
-    use crdx_value::{json, object};
 
-    /// Parses JSON text as the server does.
     pub fn read(text: &str) -> Value {
-        fn convert(v: serde_json::Value) -> Value {
-            match v {
-                serde_json::Value::Null => Value::Null,
-                serde_json::Value::Bool(b) => Value::Bool(b),
-                serde_json::Value::Number(n) => {
-                    n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap()), Value::Int)
-                }
-                serde_json::Value::String(s) => Value::String(s),
-                serde_json::Value::Array(a) => Value::Array(a.into_iter().map(convert).collect()),
-                serde_json::Value::Object(o) => object(o.into_iter().map(|(k, v)| (k, convert(v)))),
-            }
-        }
-        convert(serde_json::from_str(text).unwrap())
+        crdx_text::json::read(text.as_bytes()).unwrap()
     }
 
     const GIZMO: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

@@ -5,6 +5,8 @@
 //! The modules below are listed by layer, with a blank line between layers. A module imports only modules of the layers
 //! above its own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
 
+pub mod cluster_state;
+
 pub mod schema;
 
 pub mod rules;

@@ -43,14 +43,14 @@ mod system_classes;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
-pub use self::http::known_objects::{KnownClasses, KnownObjects};
-pub use self::http::namespace_state::NamespaceState;
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{Format, Response, ResponseBody, Trace};
-pub use self::http::selector::LabelSelector;
+pub use self::http::selector::{LabelSelector, label_selector_of};
+pub use self::http::table::{CREATED as CREATED_COLUMN, NAME as NAME_COLUMN, PrinterColumn};
 pub use self::http::user::UserInfo;
 pub use builder::ServerBuilder;
+pub use plugins::{AdmissionPlugin, AdmissionPlugins};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
@@ -58,9 +58,15 @@ pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::{ReadForm, SeedError, StoredForm};
 pub use snapshot::Snapshot;
+pub use strategy::built_in_kind::BuiltInKind;
+pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};
+pub use strategy::built_in_kind::kind_strategy::{
+    AllocationError, AllocationRequest, Allocator, BuiltInKinds, ContentValidation, Conversion, ConversionUse,
+    ConvertedKind, KindRequest, KindStrategy,
+};
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;
-pub use strategy::typed_resource::services::needs_other_families;
+pub use strategy::subresource::Subresource;
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
@@ -109,7 +115,7 @@ impl Server {
 
     /// Returns true if writes of the status of a built-in kind are validated.
     pub fn validates_status(&self, group: &str, kind: &str) -> bool {
-        self.resources().validates_content && strategy::content::covers_status(group, kind)
+        self.resources().validates_content && self.resources().kinds.content.covers_status(group, kind)
     }
 
     /// Sets the families from which addresses of Services are allocated, unless they were set before; without it IPv4 alone.
@@ -132,7 +138,7 @@ impl Server {
     /// Servers that generate no fields ignore them.
     pub fn set_other_services<'v>(&self, services: impl Iterator<Item = &'v Value>) {
         if let Some(allocations) = &self.resources().allocations {
-            allocations.set_other_services(services);
+            allocations.set_other_services(&mut { services });
         }
     }
 

@@ -50,6 +50,8 @@ pub struct Chunk {
     broken: Option<Broken>,
     /// The answer of [`Chunk::names_secret`], which all items of a list need.
     names_secret: OnceLock<bool>,
+    /// The offsets of the lines, which each problem of a list's items needs.
+    line_starts: OnceLock<Vec<usize>>,
 }
 
 /// Returns true if a text may be that of a Secret, whose lines reports do not show: if it has a member `kind` with this
@@ -98,12 +100,29 @@ pub struct Contents {
 impl Chunk {
     /// Creates a chunk.
     pub fn new(text: Vec<u8>, start: Position, syntax: Syntax) -> Self {
-        Self { text, start, syntax, fallback: None, broken: None, names_secret: OnceLock::new() }
+        Self {
+            text,
+            start,
+            syntax,
+            fallback: None,
+            broken: None,
+            names_secret: OnceLock::new(),
+            line_starts: OnceLock::new(),
+        }
     }
 
     /// Returns true if the text may have a Secret ([`names_secret`]).
     pub fn names_secret(&self) -> bool {
         *self.names_secret.get_or_init(|| names_secret(&self.text))
+    }
+
+    /// The offset of the line of a position in the source; the length of the text if it has fewer lines.
+    pub fn line_start(&self, position: Position) -> usize {
+        let starts = self.line_starts.get_or_init(|| {
+            let breaks = memchr::memchr_iter(b'\n', &self.text);
+            std::iter::once(0).chain(breaks.map(|at| at + 1)).collect()
+        });
+        starts.get(position.line.saturating_sub(self.start.line)).copied().unwrap_or(self.text.len())
     }
 
     /// Returns true if the document is larger than the maximum; only its beginning is available then.

@@ -11,12 +11,13 @@ use super::strict::StrictError;
 use super::yaml::Duplicate;
 use super::{Position, Syntax};
 use crdx_value::field::NIL_PATH;
+use crdx_value::lock::lock;
 use members::Members;
 use outline::{Outline, OutlineNode, Shape};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A range of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +130,7 @@ impl Index {
 
     /// The index of the mapping at `node`, including merged members.
     fn members(&self, node: usize, members: &[(usize, usize)]) -> Arc<Members> {
-        let mut known = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.members);
         Arc::clone(known.entry(node).or_insert_with(|| Arc::new(Members::new(&self.outline, members))))
     }
 

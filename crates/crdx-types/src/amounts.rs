@@ -1,7 +1,7 @@
 //! Quantities by resource name, and those of the containers of a Pod.
 
-use crdx_cel::value::Quantity;
 use crdx_value::Value;
+use crdx_value::quantity::Quantity;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 
 use super::custom::Custom;
 use super::types::{Definition, Type, TypeId, Types};
-use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
+use crdx_value::quantity::Quantity;
 use crdx_value::{Value, time};
 
 /// The maximum depth of values. Deeper values do not conform.

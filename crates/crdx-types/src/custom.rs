@@ -1,8 +1,9 @@
 //! The types with their own `UnmarshalJSON`.
 
-use crdx_cel::value::Quantity;
 use crdx_text::json::cursor::{Cursor, Kind};
 use crdx_text::lossy;
+use crdx_value::GoError;
+use crdx_value::quantity::Quantity;
 use crdx_value::time;
 
 /// A type with its own `UnmarshalJSON`.
@@ -39,7 +40,7 @@ pub(super) enum ValueError {
     /// the field.
     Type(String, &'static str),
     /// Any other error, with its message.
-    Text(String),
+    Text(GoError),
 }
 
 impl Custom {
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(fault(Custom::IntOrString, "2147483648"), ValueError::Type("number 2147483648".to_owned(), "int32"));
         assert_eq!(fault(Custom::IntOrString, "{}"), ValueError::Type("object".to_owned(), "int32"));
         assert!(
-            matches!(fault(Custom::Quantity, "{}"), ValueError::Text(text) if text.starts_with("quantities must match"))
+            matches!(fault(Custom::Quantity, "{}"), ValueError::Text(text) if text.as_str().starts_with("quantities must match"))
         );
         for (custom, text) in [
             (Custom::IntOrString, "\"a\""),

@@ -1,11 +1,13 @@
 //! Decodes a body for the endpoint of the request, with the error responses of `createHandler` in `k8s.io/apiserver`.
 
-use super::meta::{self, GroupVersionKind};
+use super::meta;
 use super::reader::{self, Findings, Missing, Strict};
 use super::table::table;
 use super::types::Types;
 use crdx_text::strict::StrictDecodingError;
 use crdx_text::{json, lossy};
+use crdx_value::GoError;
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 
 /// The kind that an endpoint accepts.
@@ -82,12 +84,12 @@ fn decode_as(
     types: &'static Types,
     endpoint: &Endpoint,
     body: &[u8],
-    meta: Result<GroupVersionKind, String>,
+    meta: Result<GroupVersionKind, GoError>,
 ) -> Result<Decoded, Refusal> {
     let actual = meta.map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
         let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
-        Refusal { message, path: None, error }
+        Refusal { message, path: None, error: error.into() }
     })?;
     let actual = with_defaults(actual, endpoint);
     let version = quote::go_quote(&actual.version);

@@ -10,8 +10,8 @@ use super::custom::Custom;
 use super::defaults::most_set;
 use super::empties::{Empties, fraction, has_empty};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
-use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
+use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value, number, time};
 use std::borrow::Cow;
 

@@ -3,7 +3,7 @@
 
 use super::custom::Custom;
 use super::types::{Definition, Type, TypeId, Types};
-use crdx_cel::value::Quantity;
+use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value};
 
 /// The maximum depth of values. Deeper values are compared as they are.

@@ -5,44 +5,29 @@
 
 use crdx_text::json::cursor::{Cursor, Kind};
 use crdx_text::json::{self};
-use crdx_value::group_version;
+use crdx_value::GoError;
+use crdx_value::group_version::{self, GroupVersionKind};
 
-/// The kind and apiVersion of a body; empty if absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupVersionKind {
-    /// The API group.
-    pub group: String,
-    pub version: String,
-    pub kind: String,
-}
-
-impl GroupVersionKind {
-    /// `apiVersion`
-    pub fn api_version(&self) -> String {
-        group_version::api_version(&self.group, &self.version)
-    }
-}
-
-/// Decodes the kind and apiVersion.
+/// Decodes the kind and apiVersion; empty if absent.
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, String> {
+pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, GoError> {
     match json::check(body) {
         Ok(()) => read_valid(body),
         Err(error) => Err(invalid(&error.message)),
     }
 }
 
-fn invalid(error: &str) -> String {
-    format!("couldn't get version/kind; json parse error: {error}")
+fn invalid(error: &str) -> GoError {
+    format!("couldn't get version/kind; json parse error: {error}").into()
 }
 
 /// Decodes the kind and apiVersion of a syntactically valid body.
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, String> {
+pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
@@ -114,8 +99,8 @@ mod tests {
         assert_eq!(kind("null"), found("", ""));
         assert_eq!(
             kind(r#"{"Kind":1,"apiVersion":[]}"#),
-            Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned())
+            Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".into())
         );
-        assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".to_owned()));
+        assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".into()));
     }
 }

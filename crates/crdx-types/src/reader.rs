@@ -183,7 +183,7 @@ impl Reader<'_> {
                 let literal = self.cursor.literal();
                 return custom.read(literal).map_err(|fault| match fault {
                     ValueError::Type(value, type_) => self.mismatch(&value, &type_),
-                    ValueError::Text(message) => self.error(message),
+                    ValueError::Text(message) => self.error(message.into()),
                 });
             }
             (Base::Struct(id, s), Kind::Object) => return self.object(id, s),

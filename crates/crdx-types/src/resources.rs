@@ -13,7 +13,7 @@
 
 use super::releases::{Releases, split_releases};
 use super::table::table;
-use crdx_value::group_version;
+use crdx_value::group_version::{self, GroupVersionKind};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -171,15 +171,7 @@ pub fn plural(kind: &str) -> String {
 }
 
 /// A kind in a version that serves a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServedKind {
-    /// The group, empty for the core group.
-    pub group: &'static str,
-    /// The version.
-    pub version: &'static str,
-    /// The kind.
-    pub kind: &'static str,
-}
+pub type ServedKind = GroupVersionKind<&'static str>;
 
 /// The group whose resource stores the objects of a kind: events of both groups are the same objects.
 pub fn stored_group<'a>(group: &'a str, kind: &str) -> &'a str {

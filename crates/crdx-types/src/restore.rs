@@ -4,6 +4,7 @@
 
 use super::custom::{Custom, ValueError};
 use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::print::kind_name;
 use crdx_value::{Map, Value, json};
@@ -17,7 +18,7 @@ const MAX_DEPTH: usize = 500;
 ///
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
-pub fn check(types: &'static Types, id: TypeId, value: &Value) -> Result<Vec<String>, String> {
+pub fn check(types: &'static Types, id: TypeId, value: &Value) -> Result<Vec<String>, GoError> {
     let mut walk = Walk { types, path: String::new(), unknown: Vec::new(), depth: 0 };
     walk.named(&Type::Named(id), id, value)?;
     sort_by_error(&mut walk.unknown);
@@ -37,7 +38,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn value(&mut self, type_: &Type, value: &Value) -> Result<(), String> {
+    fn value(&mut self, type_: &Type, value: &Value) -> Result<(), GoError> {
         if value.is_null() || self.depth > MAX_DEPTH {
             return Ok(());
         }
@@ -45,11 +46,11 @@ impl Walk {
         match (target, value) {
             (Type::Named(id), _) => self.named(target, *id, value),
             (Type::Map(_, of), Value::Object(members)) => members.values().try_for_each(|value| self.value(of, value)),
-            (Type::Map(..), other) => Err(format!("cannot restore map from {}", kind_name(other))),
+            (Type::Map(..), other) => Err(format!("cannot restore map from {}", kind_name(other)).into()),
             (Type::List(item), Value::String(text)) if **item == Type::Uint(8) => Encoding::Standard
                 .decode(text)
                 .map(drop)
-                .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
+                .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}").into()),
             (Type::List(item), Value::Array(items)) => {
                 let length = self.path.len();
                 for (i, one) in items.iter().enumerate() {
@@ -59,16 +60,16 @@ impl Walk {
                 }
                 Ok(())
             }
-            (Type::List(_), other) => Err(format!("cannot restore slice from {}", kind_name(other))),
+            (Type::List(_), other) => Err(format!("cannot restore slice from {}", kind_name(other)).into()),
             (plain, value) => self.plain(plain, target, value),
         }
     }
 
-    fn named(&mut self, shown: &Type, id: TypeId, value: &Value) -> Result<(), String> {
+    fn named(&mut self, shown: &Type, id: TypeId, value: &Value) -> Result<(), GoError> {
         match self.types.definition(id) {
             Some(Definition::Struct(s)) => match value {
                 Value::Object(members) => self.members(s, members),
-                other => Err(format!("cannot restore struct from: {}", kind_name(other))),
+                other => Err(format!("cannot restore struct from: {}", kind_name(other)).into()),
             },
             Some(Definition::Custom(custom)) => custom_value(*custom, value),
             Some(Definition::Named { of, .. }) => match of {
@@ -80,8 +81,8 @@ impl Walk {
     }
 
     /// A value of a basic type.
-    fn plain(&self, base: &Type, shown: &Type, value: &Value) -> Result<(), String> {
-        let cannot = |from: &str| Err(format!("cannot convert {from} to {}", self.types.display(shown)));
+    fn plain(&self, base: &Type, shown: &Type, value: &Value) -> Result<(), GoError> {
+        let cannot = |from: &str| Err(format!("cannot convert {from} to {}", self.types.display(shown)).into());
         match (base, value) {
             (Type::String, Value::String(_))
             | (Type::Bool, Value::Bool(_))
@@ -90,11 +91,11 @@ impl Walk {
             (Type::Int(_) | Type::Uint(_), Value::Float(x)) if x.fract() == 0.0 => Ok(()),
             (Type::Int(_) | Type::Uint(_), Value::Float(_)) => cannot("float64"),
             (Type::String, Value::Int(_)) => cannot("int64"),
-            _ => Err(format!("unrecognized type: {}", base.kind())),
+            _ => Err(format!("unrecognized type: {}", base.kind()).into()),
         }
     }
 
-    fn members(&mut self, s: &Struct, members: &Map) -> Result<(), String> {
+    fn members(&mut self, s: &Struct, members: &Map) -> Result<(), GoError> {
         let mut fields: Vec<&Field> = s.fields.iter().filter(|field| members.contains_key(field.name)).collect();
         fields.sort_unstable_by_key(|field| field.order);
         let length = self.path.len();
@@ -124,10 +125,12 @@ impl Walk {
 }
 
 /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
-fn custom_value(custom: Custom, value: &Value) -> Result<(), String> {
+fn custom_value(custom: Custom, value: &Value) -> Result<(), GoError> {
     custom.read(json::to_string(value).as_bytes()).map_err(|fault| match fault {
-        ValueError::Type(value, type_) => format!("json: cannot unmarshal {value} into Go value of type {type_}"),
-        ValueError::Text(message) => message,
+        ValueError::Type(value, type_) => {
+            format!("json: cannot unmarshal {value} into Go value of type {type_}").into()
+        }
+        ValueError::Text(error) => error,
     })
 }
 
@@ -146,11 +149,11 @@ mod tests {
             Ok(vec!["$patch".to_owned(), "containers[0].y".to_owned(), "x".to_owned()])
         );
         let error = |text: &str| check(text).unwrap_err();
-        assert_eq!(error(r#"{"containers":{}}"#), "cannot restore slice from map");
-        assert_eq!(error(r#"{"containers":["a"]}"#), "cannot restore struct from: string");
-        assert_eq!(error(r#"{"hostname":5}"#), "cannot convert int64 to string");
-        assert_eq!(error(r#"{"priority":"5"}"#), "unrecognized type: int32");
-        assert_eq!(error(r#"{"priority":1.5}"#), "cannot convert float64 to int32");
-        assert_eq!(error(r#"{"dnsPolicy":5}"#), "cannot convert int64 to v1.DNSPolicy");
+        assert_eq!(error(r#"{"containers":{}}"#), "cannot restore slice from map".into());
+        assert_eq!(error(r#"{"containers":["a"]}"#), "cannot restore struct from: string".into());
+        assert_eq!(error(r#"{"hostname":5}"#), "cannot convert int64 to string".into());
+        assert_eq!(error(r#"{"priority":"5"}"#), "unrecognized type: int32".into());
+        assert_eq!(error(r#"{"priority":1.5}"#), "cannot convert float64 to int32".into());
+        assert_eq!(error(r#"{"dnsPolicy":5}"#), "cannot convert int64 to v1.DNSPolicy".into());
     }
 }

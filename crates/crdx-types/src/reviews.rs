@@ -1,10 +1,12 @@
 //! Decodes the reviews that webhooks answer into their Go types, as client-go does.
 
 use super::decode::with_defaults;
-use super::meta::{self, GroupVersionKind};
+use super::meta;
 use super::reader;
 use super::types::Types;
 use crdx_text::lossy;
+use crdx_value::GoError;
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 use crdx_value::release::Release;
 
@@ -50,7 +52,7 @@ impl ReviewKind {
 ///
 /// # Errors
 /// Returns the message of client-go's decoder.
-pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -> Result<(), String> {
+pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -> Result<(), GoError> {
     let expected = GroupVersionKind {
         group: review.group().to_owned(),
         version: version.to_owned(),
@@ -58,7 +60,7 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
     };
     let actual = with_defaults(meta::read(body)?, &expected);
     if actual.version.is_empty() {
-        return Err(format!("Object 'apiVersion' is missing in '{}'", lossy(body)));
+        return Err(format!("Object 'apiVersion' is missing in '{}'", lossy(body)).into());
     }
     let name = match (actual.kind.as_str(), actual.group.as_str(), actual.version.as_str()) {
         ("Status", "", "v1") => Some("meta/v1.Status"),
@@ -68,13 +70,13 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
     let types = Types::for_release(release.minor().number().into());
     let Some(id) = name.and_then(|name| types.id(name)) else {
         let (kind, version) = (quote::go_quote(&actual.kind), quote::go_quote(&actual.api_version()));
-        return Err(format!("no kind {kind} is registered for version {version} in scheme {}", release.scheme()));
+        return Err(format!("no kind {kind} is registered for version {version} in scheme {}", release.scheme()).into());
     };
     reader::read(types, id, body).map_err(|error| error.message)?;
     if actual == expected {
         return Ok(());
     }
-    Err(format!("converting ({}) to ({version}.{}): unknown conversion", types.go_name(id), review.kind()))
+    Err(format!("converting ({}) to ({version}.{}): unknown conversion", types.go_name(id), review.kind()).into())
 }
 
 #[cfg(test)]
@@ -89,7 +91,7 @@ mod tests {
         assert_eq!(response(r#"{"allowed":true,"patch":"W10=","other":1}"#), Ok(()));
         assert_eq!(admission("v1beta1", "{}"), Ok(()));
         let mismatch = |kind: &str, field: &str, type_: &str| {
-            Err(format!("json: cannot unmarshal {kind} into Go struct field {field} of type {type_}"))
+            Err(format!("json: cannot unmarshal {kind} into Go struct field {field} of type {type_}").into())
         };
         assert_eq!(response(r#"{"patch":7}"#), mismatch("number", "AdmissionResponse.response.patch", "[]uint8"));
         assert_eq!(
@@ -98,11 +100,11 @@ mod tests {
         );
         assert_eq!(
             admission("v1beta1", &v1.replace("RESPONSE", "{}")),
-            Err("converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion".to_owned())
+            Err("converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion".into())
         );
         assert_eq!(
             admission("v1", r#"{"kind":"Status","apiVersion":"v1"}"#),
-            Err("converting (v1.Status) to (v1.AdmissionReview): unknown conversion".to_owned())
+            Err("converting (v1.Status) to (v1.AdmissionReview): unknown conversion".into())
         );
         assert_eq!(
             check(Release::NEWEST, ReviewKind::Conversion, "v1", br#"{"response":{"convertedObjects":{}}}"#),
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(
             admission("v1", r#"{"apiVersion":"v2"}"#),
             Err("no kind \"AdmissionReview\" is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\""
-                .to_owned())
+                .into())
         );
     }
 }

@@ -285,13 +285,14 @@ fn no_merge_key(of: &Map, key: &str) -> PatchError {
 mod tests {
     use super::*;
     use crdx_text::json;
+    use crdx_value::GoError;
     use crdx_value::json::to_string;
 
-    fn patched(type_: &str, original: &str, patch: &str) -> Result<String, String> {
+    fn patched(type_: &str, original: &str, patch: &str) -> Result<String, GoError> {
         let types = Types::for_release(37);
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let merged = merge(types, types.id(type_).unwrap(), read(original), read(patch));
-        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|error| error.to_string())
+        merged.map(|merged| to_string(&Value::Object(merged))).map_err(|error| error.to_string().into())
     }
 
     #[test]
@@ -299,7 +300,7 @@ mod tests {
         let pod = r#"{"containers":[{"name":"a"}]}"#;
         assert_eq!(
             patched("core/v1.PodSpec", pod, r#"{"containers":null,"$setElementOrder/containers":["a"]}"#),
-            Err("expected a []interface {}, but received a %!s(<nil>)".to_owned())
+            Err("expected a []interface {}, but received a %!s(<nil>)".into())
         );
     }
 
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(merged(r#"{"containers":[{"name":"z"},{"$patch":"replace"}]}"#), r#"{"containers":[{"name":"z"}]}"#);
         assert_eq!(
             patched("core/v1.PodSpec", pod, r#"{"containers":[{"image":"x"}]}"#).unwrap_err(),
-            "map: map[image:x] does not contain declared merge key: name"
+            "map: map[image:x] does not contain declared merge key: name".into()
         );
     }
 
@@ -343,7 +344,7 @@ mod tests {
             (r#"{"a":1}"#, "map[a:%!s(int64=1)]", "map[a:1]"),
         ] {
             let text = format!("unknown patch type: {shown} in map: map[$patch:{printed} name:a]");
-            assert_eq!(error(directive), Err(text));
+            assert_eq!(error(directive), Err(text.into()));
         }
     }
 
@@ -363,10 +364,10 @@ mod tests {
         let without = deleted(r#""$deleteFromPrimitiveList/finalizers":null"#);
         assert_eq!(without, Ok(r#"{"name":"x"}"#.to_owned()));
         for member in [r#""$deleteFromPrimitiveList":["a"]"#, r#""$deleteFromPrimitiveListX/finalizers":["a"]"#] {
-            assert_eq!(deleted(member), Err("invalid patch format of primitive list".to_owned()), "{member}");
+            assert_eq!(deleted(member), Err("invalid patch format of primitive list".into()), "{member}");
         }
         let mixed = deleted(r#""$deleteFromPrimitiveList/finalizers":[1]"#).unwrap_err();
-        assert_eq!(mixed, "list element types are not identical: [[a b] [1]]");
+        assert_eq!(mixed, "list element types are not identical: [[a b] [1]]".into());
     }
 
     #[test]
@@ -375,7 +376,10 @@ mod tests {
         let patch = r#"{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}"#;
         assert_eq!(patched("apps/v1.DeploymentSpec", spec, patch).unwrap(), r#"{"strategy":{"type":"Recreate"}}"#);
         let wrong = r#"{"strategy":{"$retainKeys":["type"],"rollingUpdate":{}}}"#;
-        assert_eq!(patched("apps/v1.DeploymentSpec", spec, wrong).unwrap_err(), "invalid patch format of retainKeys");
+        assert_eq!(
+            patched("apps/v1.DeploymentSpec", spec, wrong).unwrap_err(),
+            "invalid patch format of retainKeys".into()
+        );
         let meta = r#"{"finalizers":["a","b","c"]}"#;
         let deleted = patched("meta/v1.ObjectMeta", meta, r#"{"$deleteFromPrimitiveList/finalizers":["b"]}"#);
         assert_eq!(deleted.unwrap(), r#"{"finalizers":["a","c"]}"#);

@@ -1,6 +1,93 @@
-//! Composes and splits `apiVersion`, and ranks versions.
+//! Groups, versions, kinds and resources (`schema` of apimachinery): composes and splits `apiVersion`, and ranks versions.
 
+use crate::GoError;
 use std::cmp::Reverse;
+use std::fmt;
+
+/// A kind in a version of an API group. The texts are owned or borrowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupVersionKind<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The version.
+    pub version: T,
+    /// The kind.
+    pub kind: T,
+}
+
+/// A resource in a version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupVersionResource<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The version.
+    pub version: T,
+    /// The plural.
+    pub resource: T,
+}
+
+/// A resource in any version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupResource<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The plural.
+    pub resource: T,
+}
+
+/// A kind in any version of an API group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupKind<T = String> {
+    /// The group; empty for the core group.
+    pub group: T,
+    /// The kind.
+    pub kind: T,
+}
+
+impl<T> GroupVersionKind<T> {
+    /// Converts each text.
+    pub fn map<U>(self, text: impl Fn(T) -> U) -> GroupVersionKind<U> {
+        GroupVersionKind { group: text(self.group), version: text(self.version), kind: text(self.kind) }
+    }
+}
+
+impl<T: AsRef<str>> GroupVersionKind<T> {
+    /// `apiVersion`
+    pub fn api_version(&self) -> String {
+        api_version(self.group.as_ref(), self.version.as_ref())
+    }
+
+    /// The same with borrowed texts.
+    pub fn borrowed(&self) -> GroupVersionKind<&str> {
+        GroupVersionKind { group: self.group.as_ref(), version: self.version.as_ref(), kind: self.kind.as_ref() }
+    }
+
+    /// The kind in any version.
+    pub fn group_kind(&self) -> GroupKind<&str> {
+        GroupKind { group: self.group.as_ref(), kind: self.kind.as_ref() }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for GroupVersionKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
+}
+
+impl<T: AsRef<str>> fmt::Display for GroupResource<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.group.as_ref(), self.resource.as_ref()) {
+            ("", resource) => f.write_str(resource),
+            (group, resource) => write!(f, "{resource}.{group}"),
+        }
+    }
+}
+
+impl<T: AsRef<str>> fmt::Display for GroupKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        GroupResource { group: self.group.as_ref(), resource: self.kind.as_ref() }.fmt(f)
+    }
+}
 
 /// `group/version`, or only the version in the core group (`schema.GroupVersion.String`).
 #[must_use]
@@ -27,13 +114,13 @@ pub fn group(api_version: &str) -> &str {
 ///
 /// # Errors
 /// Returns Go's message for an `apiVersion` with more than one slash.
-pub fn parse(text: &str) -> Result<(&str, &str), String> {
+pub fn parse(text: &str) -> Result<(&str, &str), GoError> {
     if text == "/" {
         return Ok(("", ""));
     }
     let (group, version) = split(text);
     if version.bytes().any(|c| c == b'/') {
-        return Err(format!("unexpected GroupVersion string: {text}"));
+        return Err(format!("unexpected GroupVersion string: {text}").into());
     }
     Ok((group, version))
 }
@@ -61,6 +148,17 @@ fn parse_version(version: &str) -> Option<(u8, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_written_as_in_apimachinery() {
+        let kind = GroupVersionKind { group: "apps", version: "v1", kind: "Deployment" };
+        assert_eq!(kind.to_string(), "apps/v1, Kind=Deployment");
+        assert_eq!(kind.api_version(), "apps/v1");
+        assert_eq!(kind.map(str::to_owned).borrowed(), kind);
+        assert_eq!(kind.group_kind().to_string(), "Deployment.apps");
+        assert_eq!(GroupResource { group: "", resource: "pods" }.to_string(), "pods");
+        assert_eq!(GroupResource { group: "apps", resource: "deployments" }.to_string(), "deployments.apps");
+    }
 
     #[test]
     fn versions_are_ranked_as_kubernetes_does() {

@@ -18,6 +18,7 @@ pub mod selectable;
 
 pub use print::{go_value, print};
 
+use crate::GoError;
 use crate::Value;
 
 /// A parsed template.
@@ -45,7 +46,7 @@ impl JsonPath {
     ///
     /// # Errors
     /// Returns the server's message.
-    pub fn parse(template: &str) -> Result<Self, String> {
+    pub fn parse(template: &str) -> Result<Self, GoError> {
         Ok(Self { root: parse::parse(template)?, allow_missing_keys: false })
     }
 
@@ -59,7 +60,7 @@ impl JsonPath {
     ///
     /// # Errors
     /// Returns the server's message.
-    pub fn find<'a>(&'a self, data: &'a Value) -> Result<Vec<Vec<Item<'a>>>, String> {
+    pub fn find<'a>(&'a self, data: &'a Value) -> Result<Vec<Vec<Item<'a>>>, GoError> {
         let data = if data.is_null() { Item::Missing } else { Item::Value(data) };
         eval::Run::new(&self.root, self.allow_missing_keys).find(data, 0)
     }
@@ -68,7 +69,7 @@ impl JsonPath {
     ///
     /// # Errors
     /// Returns the server's message.
-    pub fn execute(&self, data: &Value) -> Result<String, String> {
+    pub fn execute(&self, data: &Value) -> Result<String, GoError> {
         Ok(self.find(data)?.iter().map(|items| print(items)).collect())
     }
 
@@ -84,7 +85,7 @@ impl JsonPath {
 ///
 /// # Errors
 /// Returns kubectl's message for an invalid form.
-pub fn relaxed(expression: &str) -> Result<String, String> {
+pub fn relaxed(expression: &str) -> Result<String, GoError> {
     if expression.is_empty() {
         return Ok(String::new());
     }
@@ -93,7 +94,7 @@ pub fn relaxed(expression: &str) -> Result<String, String> {
     if path.is_empty() || path.contains(['{', '}']) {
         return Err("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or \
                     '{.name1.name2}'"
-            .to_owned());
+            .into());
     }
     Ok(format!("{{.{path}}}"))
 }
@@ -114,7 +115,7 @@ mod tests {
         ])
     }
 
-    fn run(template: &str) -> Result<String, String> {
+    fn run(template: &str) -> Result<String, GoError> {
         JsonPath::parse(template)?.execute(&data())
     }
 
@@ -156,7 +157,7 @@ mod tests {
             ("{end}", "not in range, nothing to end"),
             ("{.items[?(@.n==1.5)]}", "incompatible types for comparison"),
         ] {
-            assert_eq!(run(template).as_ref().map_err(String::as_str), Err(error), "{template}");
+            assert_eq!(run(template).as_ref().map_err(GoError::as_str), Err(error), "{template}");
         }
     }
 

@@ -4,15 +4,20 @@
 //! Object keys are sorted: this is the order in which Go encodes maps, and it is deterministic.
 
 pub mod base64;
+pub mod duration;
 pub mod field;
+mod go_error;
 pub mod go_sort;
 pub mod group_version;
+pub mod ip;
 pub mod json;
 pub mod jsonpath;
+pub mod lock;
 mod map;
 pub mod names;
 pub mod number;
 pub mod print;
+pub mod quantity;
 pub mod quote;
 pub mod release;
 #[cfg(feature = "serde")]
@@ -23,9 +28,11 @@ mod stack;
 pub mod steps;
 pub mod suggest;
 pub mod time;
+pub mod time_zone;
 pub mod unicode;
 pub mod url;
 
+pub use go_error::GoError;
 pub use map::Map;
 pub use stack::{NoThread, on_large_stack};
 use std::hash::{Hash, Hasher};
@@ -133,6 +140,21 @@ impl Value {
         }
         if let Some(members) = at.as_object_mut() {
             members.insert((*last).to_owned(), value);
+        }
+    }
+    /// Copies the member at a path of member names from another value, or its absence. A parent that is missing or is not an
+    /// object leaves the value unchanged.
+    pub fn copy_at(&mut self, from: &Self, path: &[&str]) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let parent = parents.iter().try_fold(self, |value, key| value.get_mut(key));
+        let Some(members) = parent.and_then(Self::as_object_mut) else { return };
+        match from.at(path) {
+            Some(value) => {
+                members.insert((*last).to_owned(), value.clone());
+            }
+            None => {
+                members.remove(*last);
+            }
         }
     }
     /// Returns true if the value nests more levels than `limit`; a scalar has none.

@@ -4,6 +4,7 @@
 //! Go's parser is more lenient than the standard: it accepts a one-digit hour, and a comma before the fraction.
 
 use super::number;
+use crate::GoError;
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,12 +38,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn mismatch(&self, layout_element: &str) -> String {
+    fn mismatch(&self, layout_element: &str) -> GoError {
         let (whole, rest) = (quote(self.whole), quote(self.rest));
         format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(self.layout), quote(layout_element))
+            .into()
     }
-    fn failure(&self, message: &str) -> String {
-        format!("parsing time {}{message}", quote(self.whole))
+    fn failure(&self, message: &str) -> GoError {
+        format!("parsing time {}{message}", quote(self.whole)).into()
     }
     fn byte(&self, at: usize) -> Option<u8> {
         self.rest.as_bytes().get(at).copied()
@@ -51,17 +53,17 @@ impl Reader<'_> {
         self.byte(at).filter(u8::is_ascii_digit).map(|b| i64::from(b - b'0'))
     }
     /// Advances by a number of bytes that are known to be ASCII.
-    fn advance(&mut self, bytes: usize) -> Result<(), String> {
+    fn advance(&mut self, bytes: usize) -> Result<(), GoError> {
         self.rest = self.rest.get(bytes..).ok_or_else(|| self.mismatch(""))?;
         Ok(())
     }
-    fn literal(&mut self, c: char) -> Result<(), String> {
+    fn literal(&mut self, c: char) -> Result<(), GoError> {
         let mut text = [0; 4];
         self.rest = self.rest.strip_prefix(c).ok_or_else(|| self.mismatch(c.encode_utf8(&mut text)))?;
         Ok(())
     }
     /// Parses two digits, or one if `loose`.
-    fn number(&mut self, element: &str, loose: bool) -> Result<i64, String> {
+    fn number(&mut self, element: &str, loose: bool) -> Result<i64, GoError> {
         let (value, width) = match (self.digit(0), self.digit(1)) {
             (Some(tens), Some(ones)) => (tens * 10 + ones, 2),
             (Some(ones), None) if loose => (ones, 1),
@@ -70,13 +72,13 @@ impl Reader<'_> {
         self.advance(width)?;
         Ok(value)
     }
-    fn year(&mut self) -> Result<i64, String> {
+    fn year(&mut self) -> Result<i64, GoError> {
         let digits: Option<Vec<i64>> = (0..4).map(|i| self.digit(i)).collect();
         let year = digits.ok_or_else(|| self.mismatch("2006"))?.into_iter().fold(0, |n, d| n * 10 + d);
         self.advance(4)?;
         Ok(year)
     }
-    fn fraction(&mut self) -> Result<u32, String> {
+    fn fraction(&mut self) -> Result<u32, GoError> {
         if !matches!(self.byte(0), Some(b'.' | b',')) || self.digit(1).is_none() {
             return Ok(0);
         }
@@ -89,7 +91,7 @@ impl Reader<'_> {
         Ok(nanos)
     }
     /// Parses a separator and six digits, the first of which may be a sign because Go uses `atoi`.
-    fn micros(&mut self) -> Result<u32, String> {
+    fn micros(&mut self) -> Result<u32, GoError> {
         const ELEMENT: &str = ".000000";
         let bytes = self.rest.as_bytes().get(..ELEMENT.len());
         let Some([b'.' | b',', sign, digits @ ..]) = bytes else { return Err(self.mismatch(ELEMENT)) };
@@ -108,7 +110,7 @@ impl Reader<'_> {
         self.advance(ELEMENT.len())?;
         Ok(micros as u32 * 1000)
     }
-    fn zone(&mut self) -> Result<i64, String> {
+    fn zone(&mut self) -> Result<i64, GoError> {
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
             return Ok(0);
@@ -138,7 +140,7 @@ impl Reader<'_> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn parse(text: &str) -> Result<Timestamp, String> {
+pub fn parse(text: &str) -> Result<Timestamp, GoError> {
     parse_with_offset(text).map(|(t, _)| t)
 }
 
@@ -146,7 +148,7 @@ pub fn parse(text: &str) -> Result<Timestamp, String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), String> {
+pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), GoError> {
     read(text, RFC3339)
 }
 
@@ -154,7 +156,7 @@ pub fn parse_with_offset(text: &str) -> Result<(Timestamp, i32), String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn parse_micro(text: &str) -> Result<Timestamp, String> {
+pub fn parse_micro(text: &str) -> Result<Timestamp, GoError> {
     read(text, MICRO).map(|(t, _)| t)
 }
 
@@ -162,7 +164,7 @@ pub fn parse_micro(text: &str) -> Result<Timestamp, String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn parse_local(text: &str) -> Result<Timestamp, String> {
+pub fn parse_local(text: &str) -> Result<Timestamp, GoError> {
     read(text, LOCAL).map(|(t, _)| t)
 }
 
@@ -170,11 +172,11 @@ pub fn parse_local(text: &str) -> Result<Timestamp, String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn parse_date(text: &str) -> Result<Timestamp, String> {
+pub fn parse_date(text: &str) -> Result<Timestamp, GoError> {
     read(text, DATE).map(|(t, _)| t)
 }
 
-fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), String> {
+fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), GoError> {
     let mut r = Reader { layout, whole: text, rest: text };
     let year = r.year()?;
     r.literal('-')?;
@@ -367,7 +369,7 @@ mod tests {
             ),
             ("2024-01-01T00:00:00Zé", r#"parsing time "2024-01-01T00:00:00Z\xc3\xa9": extra text: "\xc3\xa9""#),
         ] {
-            assert_eq!(parse(text), Err(error.to_owned()));
+            assert_eq!(parse(text), Err(error.into()));
         }
     }
 
@@ -382,7 +384,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse_micro(text),
-                Err(format!(r#"parsing time "{text}" {layout} "{rest}" as "{element}""#)),
+                Err(format!(r#"parsing time "{text}" {layout} "{rest}" as "{element}""#).into()),
                 "{text}"
             );
         }

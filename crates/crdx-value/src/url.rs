@@ -1,6 +1,7 @@
 //! Parses URLs like Go's `net/url`, with its error messages.
 
 use super::quote::go_quote;
+use crate::GoError;
 
 /// A parsed URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Url {
     ///
     /// # Errors
     /// Returns Go's message.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
         let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
         if !fragment.is_empty() {
@@ -40,17 +41,17 @@ impl Url {
     ///
     /// # Errors
     /// Returns Go's message.
-    pub fn parse_request_uri(text: &str) -> Result<Self, String> {
-        parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)))
+    pub fn parse_request_uri(text: &str) -> Result<Self, GoError> {
+        parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
     }
 }
 
-fn parse(text: &str, via_request: bool) -> Result<Url, String> {
+fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
     if text.bytes().any(|b| b < b' ' || b == 0x7f) {
-        return Err("net/url: invalid control character in URL".to_owned());
+        return Err("net/url: invalid control character in URL".into());
     }
     if text.is_empty() && via_request {
-        return Err("empty url".to_owned());
+        return Err("empty url".into());
     }
     let mut url = Url::default();
     if text == "*" {
@@ -68,10 +69,10 @@ fn parse(text: &str, via_request: bool) -> Result<Url, String> {
             return Ok(url);
         }
         if via_request {
-            return Err("invalid URI for request".to_owned());
+            return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
-            return Err("first path segment in URL cannot contain colon".to_owned());
+            return Err("first path segment in URL cannot contain colon".into());
         }
     }
     if (!url.scheme.is_empty() || !via_request && !rest.starts_with("///"))
@@ -87,7 +88,7 @@ fn parse(text: &str, via_request: bool) -> Result<Url, String> {
         if let Some(user) = user {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
             if !user.chars().all(allowed) {
-                return Err("net/url: invalid userinfo".to_owned());
+                return Err("net/url: invalid userinfo".into());
             }
             for part in user.splitn(2, ':') {
                 unescape(part, Part::Path)?;
@@ -99,12 +100,12 @@ fn parse(text: &str, via_request: bool) -> Result<Url, String> {
     Ok(url)
 }
 
-fn scheme(text: &str) -> Result<(&str, &str), String> {
+fn scheme(text: &str) -> Result<(&str, &str), GoError> {
     for (i, b) in text.bytes().enumerate() {
         match b {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if i > 0 => {}
-            b':' if i == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' if i == 0 => return Err("missing protocol scheme".into()),
             b':' => return Ok(text.split_once(':').unwrap_or(("", text))),
             _ => break,
         }
@@ -112,17 +113,17 @@ fn scheme(text: &str) -> Result<(&str, &str), String> {
     Ok(("", text))
 }
 
-fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
+fn parse_host(scheme: &str, host: &str) -> Result<String, GoError> {
     let optional_port = |text: &str| {
         let digits = text.is_empty() || text.strip_prefix(':').is_some_and(|d| d.bytes().all(|b| b.is_ascii_digit()));
         if digits { Ok(()) } else { Err(format!("invalid port {} after host", go_quote(text))) }
     };
     if let Some((before, literal)) = host.rsplit_once('[') {
         if !before.is_empty() {
-            return Err("invalid IP-literal".to_owned());
+            return Err("invalid IP-literal".into());
         }
         let Some((literal, port)) = literal.rsplit_once(']') else {
-            return Err("missing ']' in host".to_owned());
+            return Err("missing ']' in host".into());
         };
         optional_port(port)?;
         let (address, zone) = literal.split_at(literal.find("%25").unwrap_or(literal.len()));
@@ -131,10 +132,10 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
         let name = String::from_utf8_lossy(&name).into_owned();
         let address = name.split('%').next().unwrap_or_default();
         if address.parse::<std::net::Ipv4Addr>().is_ok() {
-            return Err("invalid IP-literal".to_owned());
+            return Err("invalid IP-literal".into());
         }
         if address.parse::<std::net::Ipv6Addr>().is_err() {
-            return Err(format!("invalid host: ParseAddr({}): unable to parse IP", go_quote(&name)));
+            return Err(format!("invalid host: ParseAddr({}): unable to parse IP", go_quote(&name)).into());
         }
         return Ok(format!("[{name}]{port}"));
     }
@@ -159,7 +160,7 @@ fn is_host_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&b)
 }
 
-fn unescape(text: &str, part: Part) -> Result<Vec<u8>, String> {
+fn unescape(text: &str, part: Part) -> Result<Vec<u8>, GoError> {
     let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -167,7 +168,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, String> {
     while let Some(b) = bytes.get(at) {
         if *b != b'%' {
             if part != Part::Path && b.is_ascii() && !is_host_byte(*b) {
-                return Err(format!("invalid character {} in host name", go_quote(&char::from(*b).to_string())));
+                return Err(format!("invalid character {} in host name", go_quote(&char::from(*b).to_string())).into());
             }
             out.push(*b);
             at += 1;
@@ -176,7 +177,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, String> {
         let shown = || {
             let end = (at + 3).min(bytes.len());
             let text = String::from_utf8_lossy(bytes.get(at..end).unwrap_or_default()).into_owned();
-            format!("invalid URL escape {}", go_quote(&text))
+            GoError::from(format!("invalid URL escape {}", go_quote(&text)))
         };
         let (Some(high), Some(low)) = (hex(bytes.get(at + 1)), hex(bytes.get(at + 2))) else { return Err(shown()) };
         let value = (high << 4 | low) as u8;
@@ -230,8 +231,8 @@ mod tests {
             ("https://%41/", "parse \"https://%41/\": invalid URL escape \"%41\""),
             ("a\u{1}", "parse \"a\\x01\": net/url: invalid control character in URL"),
         ] {
-            assert_eq!(Url::parse(text).err().unwrap_or_default(), error);
+            assert_eq!(Url::parse(text).err().unwrap_or_default(), error.into());
         }
-        assert_eq!(Url::parse_request_uri("a").err().unwrap(), "parse \"a\": invalid URI for request");
+        assert_eq!(Url::parse_request_uri("a").err().unwrap(), "parse \"a\": invalid URI for request".into());
     }
 }

@@ -4,7 +4,6 @@ mod error;
 mod resource;
 
 use crate::report::Identity;
-use crdx_server::server::NamespaceState;
 use crdx_server::server::http::address::encoded;
 use crdx_value::{Value, group_version};
 pub use error::{Error, Status};
@@ -40,12 +39,6 @@ pub trait Cluster: Debug + Send + Sync {
     /// # Errors
     /// Returns the reason why it cannot be read.
     fn list(&self, path: &str) -> Result<Arc<Value>, Error>;
-
-    /// Returns whether a namespace accepts new objects. A namespace that cannot be read is assumed to accept them.
-    fn namespace_state(&self, name: &str) -> NamespaceState;
-
-    /// Returns a Namespace; `None` if it does not exist or cannot be read.
-    fn namespace(&self, name: &str) -> Option<Arc<Value>>;
 
     /// Records that an object of a resource could not be read.
     fn record_unreadable(&self, plural: &str, error: &Error);
@@ -103,14 +96,6 @@ pub trait Cluster: Debug + Send + Sync {
         // A list would read Secrets that are not in the input.
         let may_list = !(group.is_empty() && plural == "secrets");
         Ok(Some(ObjectPath { collection, name: identity.name.clone(), may_list }))
-    }
-}
-
-/// Returns whether an existing Namespace accepts new objects.
-pub fn state_of(namespace: &Value) -> NamespaceState {
-    match namespace.str_at(&["status", "phase"]) {
-        Some("Terminating") => NamespaceState::Terminating,
-        _ => NamespaceState::Unspecified,
     }
 }
 

@@ -11,17 +11,14 @@ pub mod report;
 
 pub mod documents;
 
-pub mod simulation;
-
 #[cfg(feature = "simulator")]
 pub mod cluster;
+
+pub mod simulation;
 
 pub mod lint;
 
 pub mod rehearsal;
-
-#[cfg(feature = "simulator")]
-pub mod simulator;
 
 pub mod examples;
 

@@ -4,14 +4,16 @@
 //! reads one stored object at a time under the old and the new CRD, validates it and tries an update.
 
 mod columns;
-mod difference;
+#[cfg(feature = "simulator")]
+pub mod policies;
 
 pub use columns::ColumnChange;
-pub use difference::Difference;
 
 use crate::kubectl::{Operation, request};
+use crate::report::Difference;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
+use crdx_value::GoError;
 use crdx_value::field::{ErrorList, ErrorType, UNFINISHED};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::sort::sort_by_key;
@@ -87,10 +89,10 @@ pub enum Edit {
 pub enum RehearsalError {
     /// It cannot be read under the old CRD.
     #[error("{0}")]
-    Old(String),
+    Old(GoError),
     /// It cannot be read under the new CRD.
     #[error("{0}")]
-    New(String),
+    New(GoError),
 }
 
 /// Rehearses objects, one at a time.
@@ -122,7 +124,7 @@ pub enum PlanError {
     New(SeedError),
     /// The server does not return the old CRD; the server's message.
     #[error("{0}")]
-    Unreadable(String),
+    Unreadable(GoError),
 }
 
 impl Plan {
@@ -217,7 +219,7 @@ impl Plan {
             Some(old) => {
                 let version = pick(&stage.old_versions);
                 let seeded = old.seed(&self.name, namespace, stored);
-                seeded.map_err(|error| RehearsalError::Old(error.to_string()))?;
+                seeded.map_err(|error| RehearsalError::Old(error.to_string().into()))?;
                 let kept = old.stored(&self.name, namespace, name).map(Arc::unwrap_or_clone).unwrap_or_default();
                 let path = self.path(&version, namespace, name);
                 (Some(read(old, &path, self.now).map_err(RehearsalError::Old)?), kept, version)
@@ -225,14 +227,14 @@ impl Plan {
             None => (None, stored, version.clone()),
         };
         let seeded = stage.new.seed(&self.name, namespace, kept.clone());
-        seeded.map_err(|error| RehearsalError::New(error.to_string()))?;
+        seeded.map_err(|error| RehearsalError::New(error.to_string().into()))?;
         let new_version = pick(&stage.new_versions);
         let path = self.path(&new_version, namespace, name);
         let after = read(&stage.new, &path, self.now).map_err(RehearsalError::New)?;
         let errors = stage.new.validate_object(&self.name, &new_version, &after).map(|verdict| verdict.errors);
         let errors = errors.unwrap_or_default();
         if errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
-            return Err(RehearsalError::New(UNFINISHED.to_owned()));
+            return Err(RehearsalError::New(UNFINISHED.into()));
         }
         let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
         let difference = match &before {
@@ -307,12 +309,12 @@ fn write(operation: Operation, path: &str, object: Value, now: Timestamp) -> Req
 }
 
 /// The object at `path`, or the reason why it cannot be read.
-fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, String> {
+fn read(server: &Server, path: &str, now: Timestamp) -> Result<Value, GoError> {
     let response = server.handle(&Request { now, ..Request::new(Method::Get, path, "") });
     match (response.code, response.body) {
-        _ if response.trace.is_unfinished => Err(UNFINISHED.to_owned()),
+        _ if response.trace.is_unfinished => Err(UNFINISHED.into()),
         (200, ResponseBody::Json(object)) => Ok(Arc::unwrap_or_clone(object)),
-        (_, body) => Err(body.message().to_owned()),
+        (_, body) => Err(body.message().into()),
     }
 }
 
@@ -323,7 +325,7 @@ fn touch(server: &Server, path: &str, now: Timestamp) -> Result<Edit, RehearsalE
     let path = format!("{path}?dryRun=All&fieldValidation=Ignore");
     let response = server.handle_owned(write(Operation::Patch, &path, patch, now));
     if response.trace.is_unfinished {
-        return Err(RehearsalError::New(UNFINISHED.to_owned()));
+        return Err(RehearsalError::New(UNFINISHED.into()));
     }
     Ok(if response.code == 200 { Edit::Passes } else { Edit::Blocked(response.trace.errors) })
 }

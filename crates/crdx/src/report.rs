@@ -3,6 +3,7 @@
 
 pub mod admission;
 mod diagnostic;
+mod difference;
 mod identity;
 mod location;
 mod merge;
@@ -15,6 +16,7 @@ mod verdict;
 pub use crate::kubectl::Action;
 pub use admission::Admission;
 pub use diagnostic::{Diagnostic, Remark, RunNote};
+pub use difference::Difference;
 pub use identity::Identity;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;

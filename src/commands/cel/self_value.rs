@@ -15,6 +15,7 @@ use crdx_server::crd;
 use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 use crdx_server::server::{ResponseBody, Server};
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::release::Release;
@@ -207,7 +208,7 @@ fn version_of(object: &Value, definitions: &[Value], release: Release) -> Result
         ));
     };
     let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
-    let refused = |error: String| format!("the server would reject the CRD {name}: {error}");
+    let refused = |error: GoError| format!("the server would reject the CRD {name}: {error}");
     let stored_as = |crd| stored(crd, release);
     let stored = match stored_as(crd.clone()) {
         Ok(stored) => stored,
@@ -267,14 +268,14 @@ fn remove_rules(schema: &mut Schema) {
 ///
 /// # Errors
 /// Returns the server's message if it refuses the CRD.
-fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, String> {
+fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, GoError> {
     request::remove_cluster_state(&mut crd);
     let request_options =
         RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
     let response = Server::new(release, 0).handle(&request::create(request::DEFINITIONS, crd, request_options));
     match response.body {
         ResponseBody::Json(stored) if response.code == 201 => Ok(stored),
-        body => Err(body.message().to_owned()),
+        body => Err(body.message().into()),
     }
 }
 

@@ -122,16 +122,10 @@ impl Command {
             Self::Example(args) => none.add_crds(&args.crds),
             Self::Schema(args) => none.add_crds(&args.crds),
             Self::Openapi(args) => none.add_crds(&args.crds),
+            #[cfg(feature = "serve")]
             Self::Serve(args) => none.add_crds(&args.load),
-            // The language server reports problems in the editor.
-            Self::Lsp(_)
-            | Self::Envtest(_)
-            | Self::Fetch(_)
-            | Self::Config(_)
-            | Self::Options(_)
-            | Self::Version(_)
-            | Self::Completion(_)
-            | Self::Complete(_) => none,
+            // The other commands read no files, except the language server, which reports problems in the editor.
+            _ => none,
         }
     }
 
@@ -144,6 +138,7 @@ impl Command {
             Self::Get(args) => Some(&mut args.reading),
             Self::Scale(args) => Some(&mut args.reading),
             Self::Rehearse(args) => Some(&mut args.reading),
+            #[cfg(feature = "serve")]
             Self::Serve(args) => Some(&mut args.reading),
             _ => None,
         }

@@ -205,12 +205,12 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     let authentication = authentication.map_err(EnvtestError::Credentials)?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
     let runtime = Runtime::new().map_err(EnvtestError::Serve)?;
-    let mut server = Server::builder(config.release, serve::seed())
+    let mut server = crdx_kinds::builder(config.release, serve::seed())
         .with_compression()
         .with_notifier(runtime.notifier())
         .created_at(now)
         .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned))
-        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+        .with_policies(Arc::new(Rules::allow_all()))
         .with_policy_validation()
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()

@@ -5,11 +5,11 @@ use super::args::{Explain, ExplainFormat};
 use super::problem;
 use super::report::{Explained, Explanation, openapi_v2, plaintext};
 use crate::cluster::{Connection, Resource};
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::commands::terminal;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
-use crdx_server::server::{ResponseBody, Server};
+use crdx_server::server::ResponseBody;
 use crdx_types::resources;
 use crdx_value::group_version;
 use crdx_value::release::Release;
@@ -23,7 +23,7 @@ pub fn explain(
     resource: &Resource,
     fields: &[String],
     live: Option<&Connection>,
-) -> Result<Explanation, Failure> {
+) -> Result<Explanation, Error> {
     let version = version(args, release, resource, live)?;
     let path = match args.output {
         ExplainFormat::PlaintextOpenapiv2 => "/openapi/v2".to_owned(),
@@ -50,12 +50,13 @@ pub fn explain(
 }
 
 /// The document that a server with built-in kinds publishes.
-fn simulated(release: Release, path: &str) -> Result<Value, Failure> {
+fn simulated(release: Release, path: &str) -> Result<Value, Error> {
     let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: terminal::now() };
-    let response = Server::builder(release, 0).with_built_in_kinds().build().handle_owned(request::read(path, options));
+    let response =
+        crdx_kinds::builder(release, 0).with_built_in_kinds().build().handle_owned(request::read(path, options));
     match response.body {
         ResponseBody::Json(body) if response.code == 200 => Ok(Arc::unwrap_or_clone(body)),
-        ResponseBody::Json(_) => Err(Failure::message("the simulated server does not publish this version")),
+        ResponseBody::Json(_) => Err(Error::usage("the simulated server does not publish this version")),
         ResponseBody::Text(text) => {
             let read = crdx_text::json::read(text.as_bytes());
             Ok(read.unwrap_or_else(|_| Value::Object(Map::new())))
@@ -64,12 +65,7 @@ fn simulated(release: Release, path: &str) -> Result<Value, Failure> {
 }
 
 /// Returns the version to explain: that of `--api-version`, or the preferred one.
-fn version(
-    args: &Explain,
-    release: Release,
-    resource: &Resource,
-    live: Option<&Connection>,
-) -> Result<String, Failure> {
+fn version(args: &Explain, release: Release, resource: &Resource, live: Option<&Connection>) -> Result<String, Error> {
     let Some(wanted) = &args.api_version else { return Ok(resource.version.clone()) };
     let (group, version) = group_version::split(wanted);
     let is_it = |other: &Resource| {

@@ -3,7 +3,7 @@
 use super::error::ArgumentError;
 use crate::cluster;
 use clap::Args as ClapArgs;
-use crdx_cel::value::time;
+use crdx_value::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ impl Cluster {
 /// Parses a whole number of seconds or a Go duration, as kubectl does.
 fn timeout(text: &str) -> Result<Duration, ArgumentError> {
     let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
-    let go = || u64::try_from(time::Duration::parse(text)?.0).ok().map(Duration::from_nanos);
+    let go = || u64::try_from(duration::Duration::parse(text)?.0).ok().map(Duration::from_nanos);
     seconds.or_else(go).ok_or(ArgumentError::NoDuration)
 }
 

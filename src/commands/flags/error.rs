@@ -1,6 +1,7 @@
 //! The errors of values on the command line.
 
 use super::boolean::parse_bool;
+#[cfg(feature = "serve")]
 use crate::serve::ServiceError;
 use crdx_server::policies::authorizer::RulesError;
 use crdx_text as text;
@@ -30,6 +31,7 @@ pub enum ArgumentError {
     #[error("this command simulates a single version; validate, lint, rehearse, test and lsp accept several")]
     SeveralVersions,
     /// It is not the address of a Service.
+    #[cfg(feature = "serve")]
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// The file cannot be read; the error of the operating system.

@@ -5,6 +5,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use crdx::kubectl;
 use crdx::simulation::filter::KindPattern;
 use crdx_server::server::LabelSelector;
+use crdx_value::GoError;
 use crdx_value::release::Release;
 use std::num::NonZeroUsize;
 
@@ -63,6 +64,6 @@ impl From<FieldValidation> for kubectl::FieldValidation {
 }
 
 /// Parses `-l` as kubectl does; the rules do not depend on the server's version.
-fn selector(text: &str) -> Result<LabelSelector, String> {
-    LabelSelector::parse(text, Release::NEWEST)
+fn selector(text: &str) -> Result<LabelSelector, GoError> {
+    Ok(LabelSelector::parse(text, Release::NEWEST)?)
 }

@@ -4,7 +4,7 @@ use super::error::ArgumentError;
 use crate::files::open::read_any;
 use crate::simulation::admission;
 use clap::Args as ClapArgs;
-use crdx::simulator::admission::Options as RequestOptions;
+use crdx::simulation::admission::Options as RequestOptions;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::UserInfo;
 use crdx_text as text;

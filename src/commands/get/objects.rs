@@ -3,18 +3,13 @@
 use super::order::Ordered;
 use super::{Get, SelectedObjects, print};
 use crate::cluster::Resource;
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::output::objects::{Form, Objects};
 use crdx_value::Value;
 use std::io::Write;
 
 /// Prints all objects of some resources as one list.
-pub fn of_types(
-    get: &mut Get<'_>,
-    resources: &[Resource],
-    form: Form,
-    failures: &mut Vec<Failure>,
-) -> Result<(), Failure> {
+pub fn of_types(get: &mut Get<'_>, resources: &[Resource], form: Form, failures: &mut Vec<Error>) -> Result<(), Error> {
     let mut printer = Objects::new(form, false, get.args.show_managed_fields);
     let namespaces: Vec<Option<String>> = resources.iter().map(|r| get.namespace_of(r)).collect();
     let Get { args, source, rows, query, progress, out, .. } = get;
@@ -36,24 +31,24 @@ pub fn of_types(
     if let Some(ordered) = ordered {
         add(*out, &mut printer, ordered.finish()?)?;
     }
-    let rest = printer.finish().map_err(Failure::message)?;
+    let rest = printer.finish().map_err(Error::usage)?;
     print(*out, &[&rest])
 }
 
 fn add(
     out: &mut dyn Write,
     printer: &mut Objects,
-    objects: impl Iterator<Item = Result<Value, Failure>>,
-) -> Result<(), Failure> {
+    objects: impl Iterator<Item = Result<Value, Error>>,
+) -> Result<(), Error> {
     for object in objects {
-        let text = printer.add(object?).map_err(Failure::message)?;
+        let text = printer.add(object?).map_err(Error::usage)?;
         print(out, &[&text])?;
     }
     Ok(())
 }
 
 /// Prints objects by name: a single object alone, several objects as a list.
-pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, single: bool, form: Form) -> Result<(), Failure> {
+pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, single: bool, form: Form) -> Result<(), Error> {
     if found.is_empty() && get.args.ignore_not_found {
         return Ok(());
     }
@@ -71,6 +66,6 @@ pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, single: bool, form: F
     } else {
         add(get.out, &mut printer, objects)?;
     }
-    let rest = printer.finish().map_err(Failure::message)?;
+    let rest = printer.finish().map_err(Error::usage)?;
     print(get.out, &[&rest])
 }

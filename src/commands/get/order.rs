@@ -1,15 +1,16 @@
 //! `--sort-by`: sorts objects by a field. The objects are stored in a temporary file until all keys are known.
 
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::commands::source::temp_file_problem;
 use crate::input::temp_store::TempStore;
 use crate::output::sort::Sorter;
-use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
+use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
+use crdx_value::GoError;
 use crdx_value::Value;
 
 /// Collects and sorts objects.
 pub struct Ordered {
-    sorter: Result<Sorter, String>,
+    sorter: Result<Sorter, GoError>,
     temp_store: TempStore,
     stored: Vec<StoredAt>,
     /// With fewer objects, nothing is sorted, and errors of the field are not reported.
@@ -23,7 +24,7 @@ impl Ordered {
     }
 
     /// Adds an object.
-    pub fn add(&mut self, object: &Value) -> Result<(), Failure> {
+    pub fn add(&mut self, object: &Value) -> Result<(), Error> {
         if let Ok(sorter) = &mut self.sorter
             && let Err(message) = sorter.add(object)
         {
@@ -34,12 +35,12 @@ impl Ordered {
     }
 
     /// Returns the sorted objects.
-    pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
+    pub fn finish(self) -> Result<impl Iterator<Item = Result<Value, Error>>, Error> {
         let Self { sorter, temp_store, stored, least } = self;
         let order = if stored.len() < least {
             (0..stored.len()).collect()
         } else {
-            sorter.and_then(Sorter::order).map_err(Failure::message)?
+            sorter.and_then(Sorter::order).map_err(Error::usage)?
         };
         let stored = order.into_iter().filter_map(move |index| stored.get(index).copied());
         Ok(stored.map(move |at| temp_store.get(at).map_err(|error| temp_file_problem(&error).into())))

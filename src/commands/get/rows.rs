@@ -1,8 +1,8 @@
 //! Computes Tables from CRDs, and objects as another CRD would show them.
 
 use super::args;
-use crate::cluster::{Error, Resource};
-use crate::commands::failure::Failure;
+use crate::cluster::{self, Resource};
+use crate::commands::error::Error;
 use crate::commands::flags;
 use crate::commands::source::{Source, definition_name, problem};
 use crate::input::Options;
@@ -33,7 +33,7 @@ pub struct Rows {
 
 impl Rows {
     /// Creates the value with the CRDs in the files of `--crd`.
-    pub fn new(args: &args::Get, source: &Source, clock: fn() -> Timestamp) -> Result<Self, Failure> {
+    pub fn new(args: &args::Get, source: &Source, clock: fn() -> Timestamp) -> Result<Self, Error> {
         let mut rows = Self {
             server: None,
             built_in: None,
@@ -48,14 +48,14 @@ impl Rows {
         for entry in Sources::open(&args.new_crds, options.clone(), Required::Definition, "--crd") {
             let document = match entry {
                 Entry::Document(document) if document.is_definition() => document,
-                Entry::Problem(note) => return Err(Failure::message(note.text())),
+                Entry::Problem(note) => return Err(Error::input(note.text())),
                 // Files with CRDs may contain other objects.
                 Entry::Document(_) | Entry::Warning(_) => continue,
             };
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
             rows.server(source)
                 .seed_definition(&document.value, clock())
-                .map_err(|error| Failure::message(format!("{}: {error}", document.source)))?;
+                .map_err(|error| Error::input(format!("{}: {error}", document.source)))?;
             rows.overridden.insert(name.clone());
             rows.known.insert(name);
         }
@@ -70,12 +70,12 @@ impl Rows {
 
     fn built_in(&mut self, source: &Source) -> &Server {
         let kubernetes = self.kubernetes;
-        let new = || Server::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
+        let new = || crdx_kinds::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
         self.built_in.get_or_insert_with(new)
     }
 
     /// Returns an object as it is read, or would be read with the CRD that replaces the current one.
-    pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Failure> {
+    pub fn read(&self, resource: &Resource, object: Value) -> Result<Value, Error> {
         let name = definition_name(resource);
         if !self.overridden.contains(&name) {
             return Ok(object);
@@ -99,12 +99,12 @@ impl Rows {
     }
 
     /// Returns a page of objects, each as by [`Self::read`].
-    pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, Error>) -> Result<Vec<Value>, Failure> {
+    pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, cluster::Error>) -> Result<Vec<Value>, Error> {
         page?.into_iter().map(|object| self.read(resource, object)).collect()
     }
 
     /// Returns the Table of some objects.
-    pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Failure> {
+    pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Error> {
         let now = (self.clock)();
         if self.only_names {
             return Ok(self.server(source).table_of_names(objects, now));

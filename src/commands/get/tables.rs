@@ -4,7 +4,7 @@ use super::args;
 use super::order::Ordered;
 use super::{Get, Named, SelectedObjects};
 use crate::cluster::Resource;
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::output::printable::complain;
 use crate::output::table::{TableText, View};
 use crdx_value::Value;
@@ -14,12 +14,7 @@ use std::io::Write;
 const PAGE: usize = 500;
 
 /// Prints all objects of some resources.
-pub fn of_types(
-    get: &mut Get<'_>,
-    resources: &[Resource],
-    wide: bool,
-    failures: &mut Vec<Failure>,
-) -> Result<(), Failure> {
+pub fn of_types(get: &mut Get<'_>, resources: &[Resource], wide: bool, failures: &mut Vec<Error>) -> Result<(), Error> {
     let namespaces: Vec<Option<String>> = resources.iter().map(|r| get.namespace_of(r)).collect();
     let Get { args, source, rows, query, progress, out, .. } = get;
     let lists = resources
@@ -34,7 +29,7 @@ pub fn of_types(
     let mut tables = Tables::new(answered > 1, wide);
     for (resource, mut list) in resources.iter().zip(lists) {
         if matches!(list.peek(), Some(Err(_))) {
-            failures.extend(list.filter_map(Result::err).map(Failure::from));
+            failures.extend(list.filter_map(Result::err).map(Error::from));
             continue;
         }
         let mut table = TableText::new(tables.view(args, resource));
@@ -71,7 +66,7 @@ pub fn of_types(
 }
 
 /// Prints objects by name.
-pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures: &[Failure]) -> Result<(), Failure> {
+pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures: &[Error]) -> Result<(), Error> {
     let first = found.resources().next();
     let several = found.resources().any(|resource| Some(resource) != first);
     let namespaced = found.resources().all(|resource| resource.namespaced);
@@ -89,7 +84,7 @@ pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures:
         // Each object is converted to a separate Table.
         let mut add = |object| {
             table.add(&rows.table(source, &resource, &[object])?, &[], &[]);
-            Ok::<_, Failure>(())
+            Ok::<_, Error>(())
         };
         if let Some(field) = args.order() {
             let mut ordered = Ordered::new(field, 2);
@@ -111,9 +106,9 @@ pub fn of_names(get: &mut Get<'_>, found: SelectedObjects, wide: bool, failures:
 
 /// Collects objects into pages.
 fn in_pages(
-    objects: Result<impl Iterator<Item = Result<Value, Failure>>, Failure>,
-    add: &mut impl FnMut(Vec<Value>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    objects: Result<impl Iterator<Item = Result<Value, Error>>, Error>,
+    add: &mut impl FnMut(Vec<Value>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut objects = objects?;
     loop {
         let page = objects.by_ref().take(PAGE).collect::<Result<Vec<_>, _>>()?;
@@ -145,7 +140,7 @@ impl Tables {
         View { kind, namespace: self.namespaces, ..view(args, self.wide) }
     }
 
-    fn print(&mut self, out: &mut dyn Write, args: &args::Get, table: TableText) -> Result<(), Failure> {
+    fn print(&mut self, out: &mut dyn Write, args: &args::Get, table: TableText) -> Result<(), Error> {
         let text = table.finish();
         if text.is_empty() {
             return Ok(());
@@ -155,7 +150,7 @@ impl Tables {
         super::print(out, &[gap, &text])
     }
 
-    fn nothing_found(&self, get: &Get<'_>, namespaced: bool, failures: &[Failure]) {
+    fn nothing_found(&self, get: &Get<'_>, namespaced: bool, failures: &[Error]) {
         if self.printed || get.args.ignore_not_found || !failures.is_empty() {
             return;
         }

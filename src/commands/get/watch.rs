@@ -3,7 +3,7 @@
 use super::tables;
 use super::{Get, Output};
 use crate::cluster::{JSON, Query, Resource};
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::commands::selection::Selection;
 use crate::commands::source::{Source, problem};
 use crate::output::objects::{self, Form, Objects};
@@ -14,7 +14,7 @@ use crdx_value::Value;
 use std::io::Write;
 
 /// Prints events until the server ends the watch.
-pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(), Failure> {
+pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(), Error> {
     if matches!(get.source, Source::Files(_)) {
         return Err(problem("files do not change under a watch", "leave out -w").into());
     }
@@ -28,7 +28,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     let (word, name) = match selection {
         Selection::Types(types) => match types.as_slice() {
             [only] => (only, None),
-            _ => return Err(Failure::message("you may only specify a single resource type")),
+            _ => return Err(Error::usage("you may only specify a single resource type")),
         },
         Selection::Names(names) => {
             let [(word, name)] = names.as_slice() else {
@@ -55,7 +55,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
         let now = match get.args.order() {
             Some(field) if name.is_none() => {
                 let mut now = now;
-                sort::sort(&mut now, field).map_err(Failure::message)?;
+                sort::sort(&mut now, field).map_err(Error::usage)?;
                 now
             }
             _ => now,
@@ -75,7 +75,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
         let object = event.get_mut("object").map(std::mem::take).unwrap_or_default();
         match kind.as_str() {
             "ERROR" => {
-                return Err(Failure::refused(&object));
+                return Err(Error::refused(&object));
             }
             "BOOKMARK" => {}
             _ => {
@@ -85,7 +85,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
                     .text(objects, event, args.show_managed_fields, |objects| rows.table(source, &resource, objects))?;
                 out.write_all(text.as_bytes())
                     .and_then(|()| out.flush())
-                    .map_err(|error| Failure::Output(error.kind()))?;
+                    .map_err(|error| Error::Output(error.kind().into()))?;
             }
         }
     }
@@ -93,7 +93,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
 }
 
 /// Returns the existing objects, and the resourceVersion at which the watch starts.
-fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Failure> {
+fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<Value>, String), Error> {
     if let Some(name) = name {
         let object = get.one(resource, name)?;
         let revision = object.str_at(&["metadata", "resourceVersion"]).unwrap_or_default().to_owned();
@@ -114,14 +114,14 @@ enum Printer {
 }
 
 impl Printer {
-    fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Failure> {
+    fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Error> {
         let Get { args, source, rows, .. } = get;
         // Existing objects are like new ones.
         let event = args.output_watch_events.then_some("ADDED");
         let text =
             self.text(objects, event, args.show_managed_fields, |objects| rows.table(source, resource, objects))?;
         super::print(get.out, &[&text])?;
-        get.out.flush().map_err(|error| Failure::Output(error.kind()))
+        get.out.flush().map_err(|error| Error::Output(error.kind().into()))
     }
 
     fn text(
@@ -129,8 +129,8 @@ impl Printer {
         objects: Vec<Value>,
         event: Option<&str>,
         managed_fields: bool,
-        rows: impl FnOnce(&[Value]) -> Result<Value, Failure>,
-    ) -> Result<String, Failure> {
+        rows: impl FnOnce(&[Value]) -> Result<Value, Error>,
+    ) -> Result<String, Error> {
         match self {
             Self::Table(_) if objects.is_empty() => Ok(String::new()),
             Self::Table(table) => {
@@ -151,12 +151,12 @@ impl Printer {
                     }
                     *printed += 1;
                     if let Some(kind) = event {
-                        text.push_str(&objects::event(form, kind, object).map_err(Failure::message)?);
+                        text.push_str(&objects::event(form, kind, object).map_err(Error::usage)?);
                         continue;
                     }
                     let mut one = Objects::new(form.clone(), true, managed_fields);
-                    text.push_str(&one.add(object).map_err(Failure::message)?);
-                    text.push_str(&one.finish().map_err(Failure::message)?);
+                    text.push_str(&one.add(object).map_err(Error::usage)?);
+                    text.push_str(&one.finish().map_err(Error::usage)?);
                 }
                 Ok(text)
             }

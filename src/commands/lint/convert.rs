@@ -3,6 +3,7 @@
 
 use super::args;
 use super::given_paths;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal;
@@ -21,7 +22,7 @@ use crdx_value::release::{Release, ReleaseSet};
 use std::io::{self, Write};
 
 /// Runs the command.
-pub fn run(args: &args::Lint, out: &mut dyn Write) -> io::Result<Exit> {
+pub fn run(args: &args::Lint, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut exit = Exit::Accepted;
     let mut has_output = false;
     let options = args.paths.reading.options();

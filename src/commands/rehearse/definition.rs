@@ -1,16 +1,16 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
+use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
 use super::report::UpgradeReport;
 use super::report::definition::Entry;
-use super::{Failure, args};
 use crate::cluster;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crate::input::{Input, Options};
-use crate::output::excerpt::{self, MessageSeverity};
 use crate::simulation::live::Live;
 use crdx::documents::Entry as InputEntry;
 use crdx::rehearsal::{Plan, RehearsalError, Releases, Stage};
@@ -20,8 +20,9 @@ use crdx::simulation::identity::{self, FieldLocator};
 use crdx::simulation::object::{self as input_object, Object};
 use crdx::simulation::removed_versions::RemovedVersions;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use crdx_value::release::Release;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A CRD with its source.
 struct Definition {
@@ -33,41 +34,35 @@ struct Definition {
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
-pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Failure> {
+pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Error> {
     if args.policies.are_given() {
-        let message =
-            "error: policies are rehearsed without a new CRD\nhelp: give --policies, and the CRDs with --crds\n";
-        return Err(Failure::Reported(message.to_owned()));
+        let help = "give --policies, and the CRDs with --crds";
+        return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     if args.cluster.offline && !from_files {
-        let message = "error: --offline needs the stored objects in files\nhelp: give them with -f or -k\n";
-        return Err(Failure::Reported(message.to_owned()));
+        return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
     }
     let streams = Streams::new(args.output, color);
-    let message_color = streams.messages.color;
     let target = args.cluster.target();
     let live = Live::new(target.clone());
     let options = args.reading.options();
-    let new = definition(path, &options, message_color)?;
+    let new = definition(path, &options)?;
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
         Some(path) => {
             let options = Options { reads_commits: true, ..options.clone() };
-            Some(definition(path, &options, message_color)?.value)
+            Some(definition(path, &options)?.value)
         }
         None if args.cluster.offline => None,
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
     let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
-    let reported = |message: &str, help| {
-        let location = new.object.finder().start();
-        Failure::Reported(excerpt::render(MessageSeverity::Error, message, &location, help, message_color))
-    };
+    let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
     let (releases, note) = releases(args, &live);
-    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
-        .map_err(|error| reported(&error.to_string(), None))?;
+    let plan =
+        Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
     let mut crd_item =
@@ -78,7 +73,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Fail
     let report = UpgradeReport::new(&crd_item, &plan, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
-    let first = plan.stage().map_err(|error| reported(&error.to_string(), None))?;
+    let first = plan.stage().map_err(|error| unusable(error.to_string()))?;
     let rehearsal = Upgrade {
         plan: &plan,
         stages: Mutex::new(vec![first]),
@@ -114,17 +109,14 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
 }
 
 /// Returns the only CRD in the files at `path`.
-fn definition(path: &str, options: &Options, color: bool) -> Result<Definition, Failure> {
-    let failure = |message: &str, location: &SourceLocation, help: Option<&str>| {
-        Failure::Reported(excerpt::render(MessageSeverity::Error, message, location, help, color))
-    };
+fn definition(path: &str, options: &Options) -> Result<Definition, Error> {
     let mut found: Option<Definition> = None;
     for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
         let document = match entry {
             InputEntry::Document(document) => document,
             InputEntry::Problem(note) => {
                 let item = input_object::problem(note);
-                return Err(failure(&item.reason, &item.location, item.help.as_deref()));
+                return Err(Error::input_at(item.reason, item.location, item.help.as_deref()));
             }
             InputEntry::Warning(_) => continue,
         };
@@ -135,24 +127,21 @@ fn definition(path: &str, options: &Options, color: bool) -> Result<Definition, 
         if let Some(first) = &found {
             let (first, second) = (first.object.finder().start(), object.finder().start());
             let message = format!("there are two CRDs, at {first} and at {second}: rehearse takes one");
-            return Err(failure(&message, &second, Some("give a file with one CRD")));
+            return Err(Error::input_at(message, second, Some("give a file with one CRD")));
         }
         let value = object.value().clone();
         found = Some(Definition { object, value });
     }
     let none = || {
         let message = format!("there is no CustomResourceDefinition in {path}");
-        failure(
-            &message,
-            &SourceLocation::source(&path.into()),
-            Some("give the CRDs first, and the stored objects with -f"),
-        )
+        let help = "give the CRDs first, and the stored objects with -f";
+        Error::input_at(message, SourceLocation::source(&path.into()), Some(help))
     };
     found.ok_or_else(none)
 }
 
 /// Reads the existing CRD from the cluster.
-fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Failure> {
+fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
         let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
@@ -181,16 +170,16 @@ impl Rehearsal for Upgrade<'_> {
         let namespace =
             if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
         let identity = identity::identity(&value, namespace);
-        let idle = self.stages.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.stages).pop();
         let stage = idle.map_or_else(|| self.plan.stage(), Ok);
         let outcome = match stage {
             Ok(stage) => {
                 let namespace = identity.namespace.as_deref().unwrap_or_default();
                 let outcome = self.plan.rehearse(&stage, namespace, value);
-                self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+                lock(&self.stages).push(stage);
                 outcome
             }
-            Err(error) => Err(RehearsalError::Old(error.to_string())),
+            Err(error) => Err(RehearsalError::Old(error.to_string().into())),
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let locations = errors.iter().map(|error| finder.field(&error.field)).collect();

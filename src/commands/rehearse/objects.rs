@@ -1,9 +1,9 @@
 //! Rehearses the stored objects one by one, from files or from the cluster.
 
-use super::Failure;
 use super::args;
 use super::stored::{InCluster, Stored};
 use crate::cluster::Connection;
+use crate::commands::error::Error;
 use crate::commands::sink::{Report, Sink};
 use crate::input::Options;
 use crate::input::required::{Required, Sources};
@@ -62,7 +62,7 @@ where
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn files(&mut self, options: &Options) -> Result<(), Failure> {
+    pub fn files(&mut self, options: &Options) -> Result<(), Error> {
         let read = self.sink.measure(&self.args.filenames, &self.args.kustomize, options);
         let counting = Options { read, ..options.collecting() };
         let inputs = Sources::open(&self.args.filenames, counting, Required::Object, "-f");
@@ -77,7 +77,7 @@ where
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn collection(&mut self, connection: &Connection, collection: Collection) -> Result<(), Failure> {
+    pub fn collection(&mut self, connection: &Connection, collection: Collection) -> Result<(), Error> {
         let Collection { path, definition, types } = collection;
         let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
         let mut objects = Stored::new(connection, &path, definition, sink.progress());

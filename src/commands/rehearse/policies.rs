@@ -1,24 +1,25 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
+use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
-use super::policy_rehearsal::Effects;
-use super::policy_rehearsal::PolicyRehearsal;
 use super::report::PolicyReport;
 use super::report::policies::Counts;
-use super::{Failure, args};
 use crate::cluster::{self, Resource};
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crate::input::required::{Required, Sources};
+use crate::output::secrets;
 use crate::simulation::admission;
 use crate::simulation::live::Live;
 use crdx::documents::Entry;
+use crdx::rehearsal::policies::{Effects, PolicyRehearsal};
 use crdx::report::{ObjectReport, RunNote};
+use crdx::simulation::admission::Admission;
 use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::{self as input_object, Object};
-use crdx::simulator::admission::Admission;
 use crdx_types::resources::plural;
 use crdx_types::table;
 use crdx_value::release::Release;
@@ -29,8 +30,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
-pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
-    let usage = |message: &str| Err(Failure::Reported(format!("error: {message}\n")));
+pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
+    let usage = |message: &str| Err(Error::usage(message));
     if args.output == Some(ReportFormat::Html) {
         return usage("--policies does not support -o html: use -o json, or no -o");
     }
@@ -56,6 +57,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
         options: &policies,
         input: options.clone(),
         live: (has_cluster && !policies.skips_cluster).then_some(&live),
+        objects: Some(live.objects()),
         namespace: &namespace,
     };
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
@@ -79,14 +81,18 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Failure> {
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let Some(admission) = admission else {
-        return Err(Failure::Reported("error: --policies has no admission policy or binding\n".to_owned()));
+        return Err(Error::input("--policies has no admission policy or binding"));
     };
     notes.extend(admission.without_effect().map(|message| RunNote { kind: "unboundPolicies", message }));
     let crds = admission.definitions().iter().map(|object| object.value().clone()).chain(crds);
     let crds: Vec<Value> = crds.collect();
+    let read_definition = |group: &str, kind: &str| {
+        let connection = live.connection().ok().filter(|_| has_cluster)?;
+        connection.definitions_of(&[(group, kind)]).pop()?.ok()?
+    };
     let rehearsal = NewPolicies {
         admission: &admission,
-        servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, has_cluster.then_some(&live)),
+        servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, Box::new(read_definition)),
     };
     let mut run = Run { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
     if from_files {
@@ -120,7 +126,9 @@ impl Rehearsal for NewPolicies<'_> {
     }
 
     fn rehearse(&self, object: Value, locator: &dyn FieldLocator) -> Self::Effect {
-        self.servers.rehearse(object, locator)
+        let (mut item, effects) = self.servers.rehearse(object, locator);
+        secrets::hide_lines(&mut item);
+        (item, effects)
     }
 }
 

@@ -5,7 +5,6 @@ pub mod page;
 pub mod policies;
 
 use super::objects::Rehearsed;
-use super::policy_rehearsal::Effects;
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crate::output::report::case::Case;
@@ -13,6 +12,7 @@ use crate::output::report::json;
 use crate::output::report::text::{Style, TextReport};
 use crate::output::{Column, Columns, Paint, TableStyle};
 use crdx::rehearsal::Plan;
+use crdx::rehearsal::policies::Effects;
 use crdx::report::{ObjectReport, Verdict};
 use crdx_value::json::to_string;
 use crdx_value::{Map, Value};

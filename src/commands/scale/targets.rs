@@ -2,7 +2,7 @@
 
 use super::args;
 use crate::cluster::{Query, Resource};
-use crate::commands::failure::Failure;
+use crate::commands::error::Error;
 use crate::commands::selection::{self, Selection};
 use crate::commands::source::{Source, problem};
 use crdx_value::Value;
@@ -17,8 +17,8 @@ pub struct Target {
 }
 
 /// Parses the selection on the command line.
-pub fn selection(args: &args::Scale) -> Result<Selection, Failure> {
-    let selection = selection::read(&args.words, args.selector().is_some(), |_| None).map_err(Failure::message)?;
+pub fn selection(args: &args::Scale) -> Result<Selection, Error> {
+    let selection = selection::read(&args.words, args.selector().is_some(), |_| None).map_err(Error::usage)?;
     let is_named = args.all || args.selector().is_some() || args.words.is_empty();
     if matches!(selection, Selection::Types(_)) && !is_named {
         let help = "name the objects, as TYPE/NAME, or select them with --all or -l";
@@ -33,12 +33,12 @@ pub fn targets(
     source: &Source,
     selection: Selection,
     namespace: &str,
-    failures: &mut Vec<Failure>,
-) -> Result<Vec<Target>, Failure> {
+    failures: &mut Vec<Error>,
+) -> Result<Vec<Target>, Error> {
     let mut targets = match (selection, source) {
         (Selection::Names(names), _) => {
             let named = names.into_iter().map(|(word, name)| Ok((source.resource(&word)?, namespace.to_owned(), name)));
-            let named = named.collect::<Result<Vec<_>, Failure>>()?;
+            let named = named.collect::<Result<Vec<_>, Error>>()?;
             by_name(source, named, failures)?
         }
         (Selection::Types(_), Source::Files(files)) if args.words.is_empty() => {
@@ -64,12 +64,12 @@ pub fn targets(
 fn by_name(
     source: &Source,
     names: Vec<(Resource, String, String)>,
-    failures: &mut Vec<Failure>,
-) -> Result<Vec<Target>, Failure> {
+    failures: &mut Vec<Error>,
+) -> Result<Vec<Target>, Error> {
     let mut targets = Vec::new();
     for (resource, namespace, name) in names {
         let own = Some(namespace.as_str()).filter(|_| resource.namespaced);
-        match source.get(&resource, own, &name, None).map_err(Failure::from) {
+        match source.get(&resource, own, &name, None).map_err(Error::from) {
             Ok(object) => targets.push(Target { resource, namespace, name, object }),
             Err(failure) if failure.is_not_found() => failures.push(failure),
             Err(failure) => return Err(failure),
@@ -78,7 +78,7 @@ fn by_name(
     Ok(targets)
 }
 
-fn of_types(args: &args::Scale, source: &Source, types: &[String], namespace: &str) -> Result<Vec<Target>, Failure> {
+fn of_types(args: &args::Scale, source: &Source, types: &[String], namespace: &str) -> Result<Vec<Target>, Error> {
     let resources = source.resources()?;
     let query = Query { labels: args.selector(), ..Query::default() };
     let types =

@@ -15,7 +15,7 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::kubectl::send;
 use crdx::lint::convert;
-use crdx::simulator::object_store::{ObjectStore as _, StoredAt, TEMP_FILE_HELP};
+use crdx::simulation::object_store::{ObjectStore as _, StoredAt, TEMP_FILE_HELP};
 use crdx_server::crd;
 use crdx_server::policies;
 use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};

@@ -14,7 +14,7 @@ use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::{self, RequestOptions};
 use crdx::simulation::identity::FieldLocator;
 use crdx::simulation::object::Object;
-use crdx::simulator::object_store::{ObjectStore as _, StoredAt};
+use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
 use crdx_server::crd;
 use crdx_server::server::{Namespaces, ReadForm, Request, ResponseBody, SeedError, Server, StoredForm};
 use crdx_types::{groups, resources};
@@ -228,7 +228,7 @@ impl Files {
 
     fn built_in(&self) -> &Server {
         self.built_in.get_or_init(|| {
-            let builder = Server::builder(self.server.release(), 0).created_at(self.request_options.now);
+            let builder = crdx_kinds::builder(self.server.release(), 0).created_at(self.request_options.now);
             let server = builder.with_built_in_kinds().with_namespaces(Namespaces::Unchecked, &[]).build();
             // Only the objects of the files exist.
             server.withdraw("namespaces.", "", "default");

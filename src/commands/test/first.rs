@@ -1,6 +1,7 @@
 //! `test --init`: prints a first suite.
 
 use super::args;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::input::Options;
@@ -17,7 +18,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns an error if output cannot be written.
-pub fn print(args: &args::Test, path: &str) -> io::Result<Exit> {
+pub fn print(args: &args::Test, path: &str) -> Result<Exit, Error> {
     let failed = |message: &str| {
         complain!("error: {message}");
         Ok(Exit::CannotTell)

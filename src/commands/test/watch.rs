@@ -1,14 +1,14 @@
 //! `test --watch`: runs suites again whenever a file changes, until Ctrl-C.
 
 use super::args;
+use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::watching;
 use crate::input::Options;
 use crate::input::watch::Watched;
-use std::io;
 
 /// Runs suites repeatedly. On Ctrl-C, the process ends with the last exit code.
-pub fn run(args: &args::Test, once: impl FnMut() -> io::Result<Exit>) -> io::Result<Exit> {
+pub fn run(args: &args::Test, once: impl FnMut() -> Result<Exit, Error>) -> Result<Exit, Error> {
     let mut paths = args.paths.clone();
     if paths.is_empty() {
         paths.push(".".to_owned());

@@ -1,6 +1,7 @@
 //! The text that a program rendered, in a temporary file.
 
 use crate::input::temp_file::{Span, TempFile};
+use crdx_value::lock::lock;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,7 +51,7 @@ impl Output {
         let start = self.starts.get(block).copied().unwrap_or(self.length);
         let end = self.starts.get(last / STEP + 1).copied().unwrap_or(self.length);
         let Ok(length) = usize::try_from(end.saturating_sub(start)) else { return Vec::new() };
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         let bytes = file.read(Span { start, length }).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         text.lines().skip(first - block * STEP).take(last - first + 1).map(str::to_owned).collect()
@@ -77,7 +78,7 @@ impl Read for Reader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.output.length.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let length = out.len().min(left);
-        let mut file = self.output.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.output.file);
         let bytes = file.read(Span { start: self.at, length })?;
         if let Some(out) = out.get_mut(..length) {
             out.copy_from_slice(&bytes);

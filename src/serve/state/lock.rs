@@ -8,10 +8,11 @@
 //! `FILE.lock` beside the resolved path is locked, which covers symbolic links, but not hard links.
 
 use crate::files::open;
+use crdx_value::lock::lock;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The number of times that the file may be replaced while it is being opened.
 const ATTEMPTS: usize = 100;
@@ -70,7 +71,7 @@ impl Lock {
             return fs::rename(from, to);
         }
         // Someone may have removed the file, and another process may use a new one with its name.
-        if !is_at(&self.file.lock().unwrap_or_else(PoisonError::into_inner), to)? {
+        if !is_at(&lock(&self.file), to)? {
             return Err(io::Error::other(ReplacedError));
         }
         let new = open::appended(from)?;
@@ -79,7 +80,7 @@ impl Lock {
             LockError::Io(error) => error,
         })?;
         fs::rename(from, to)?;
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = new;
+        *lock(&self.file) = new;
         Ok(())
     }
 
@@ -88,7 +89,7 @@ impl Lock {
     pub fn check_owner(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::MetadataExt;
         let owner = file.metadata()?.uid();
-        let own = self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata()?.uid();
+        let own = lock(&self.file).metadata()?.uid();
         let process = rustix::process::geteuid().as_raw();
         if [own, process].contains(&owner) { Ok(()) } else { Err(io::Error::other(ForeignFileError)) }
     }

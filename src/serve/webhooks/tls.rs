@@ -1,5 +1,6 @@
 //! TLS with the certificate authorities of a webhook configuration or of this machine.
 
+use crdx_value::GoError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
@@ -22,7 +23,7 @@ pub(super) async fn connect(
     stream: TcpStream,
     server_name: &str,
     ca_bundle: &[u8],
-) -> Result<TlsStream<TcpStream>, String> {
+) -> Result<TlsStream<TcpStream>, GoError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -30,8 +31,8 @@ pub(super) async fn connect(
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Verifier::new(ca_bundle, provider)?))
         .with_no_client_auth();
-    let name = ServerName::try_from(server_name.to_owned()).map_err(|_| "invalid URL".to_owned())?;
-    TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| text(&error, server_name))
+    let name = ServerName::try_from(server_name.to_owned()).map_err(|_| "invalid URL")?;
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| go_error(&error, server_name))
 }
 
 /// Verifies certificates as Go does: a certificate that is itself in the bundle needs no issuer.
@@ -42,7 +43,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn new(ca_bundle: &[u8], provider: Arc<CryptoProvider>) -> Result<Self, String> {
+    fn new(ca_bundle: &[u8], provider: Arc<CryptoProvider>) -> Result<Self, GoError> {
         let trusted: Vec<CertificateDer<'static>> = if ca_bundle.trim_ascii().is_empty() {
             rustls_native_certs::load_native_certs().certs
         } else {
@@ -53,7 +54,7 @@ impl Verifier {
         // `rest.TLSConfigFor`
         let unusable = "unable to load root certificates: unable to parse bytes as PEM block";
         let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
-        Ok(Self { trusted, chains: chains.map_err(|_| unusable.to_owned())? })
+        Ok(Self { trusted, chains: chains.map_err(|_| unusable)? })
     }
 }
 
@@ -96,9 +97,9 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-fn text(error: &io::Error, server_name: &str) -> String {
+fn go_error(error: &io::Error, server_name: &str) -> GoError {
     let unverified = |reason: String| format!("tls: failed to verify certificate: x509: {reason}");
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+    let message = match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         // Go reports a CA certificate that is used as a server certificate in the same way.
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_))) => {
             unverified("certificate signed by unknown authority".to_owned())
@@ -114,5 +115,6 @@ fn text(error: &io::Error, server_name: &str) -> String {
         Some(other) => other.to_string(),
         None if error.kind() == io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
         None => error.to_string(),
-    }
+    };
+    message.into()
 }

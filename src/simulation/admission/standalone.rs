@@ -4,8 +4,8 @@ use super::Reading;
 use crdx::kubectl::FieldValidation;
 use crdx::kubectl::request::RequestOptions;
 use crdx::report::{ObjectReport, RunNote, SourceLocation};
+use crdx::simulation::admission::Admission;
 use crdx::simulation::definitions::Definitions;
-use crdx::simulator::admission::Admission;
 use crdx_server::server::{Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -21,6 +21,11 @@ pub fn standalone(
     notes: &mut Vec<RunNote>,
 ) -> Option<Admission> {
     let objects = reading.read(show, notes);
+    let defines = |crd: &Value, group: &str, kind: &str| {
+        crd.str_at(&["spec", "group"]) == Some(group) && crd.str_at(&["spec", "names", "kind"]) == Some(kind)
+    };
+    let is_defined = |group: &str, kind: &str| definitions.iter().any(|crd| defines(crd, group, kind));
+    objects.without_effect(&reading.options.paths, &is_defined).into_iter().for_each(&mut *show);
     let mut admission = reading.admission(&objects, release, notes)?;
     let server = admission.configure(Server::builder(release, 0).created_at(now)).build();
     let mut known = Definitions::default();

@@ -6,7 +6,7 @@
 
 use crate::cluster::{Connection, Error, JSON, Page, Pages, Query};
 use crate::simulation::live::Live;
-use crdx::simulator::existing::PendingObject;
+use crdx::simulation::existing::PendingObject;
 use crdx_value::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,6 +1,6 @@
 //! The text of a client, for tests and for the fuzz target `lsp`.
 
-use lsp_types::{Position, TextDocumentContentChangeEvent};
+use kubectl_crdx::editor::{Position, TextChange};
 
 /// A text as a client keeps it: UTF-16 code units, edited as `vscode-languageserver-textdocument` does.
 pub struct Client(pub Vec<u16>);
@@ -37,7 +37,7 @@ impl Client {
     }
 
     /// Applies an edit.
-    pub fn edit(&mut self, change: &TextDocumentContentChangeEvent) {
+    pub fn edit(&mut self, change: &TextChange) {
         let new: Vec<u16> = change.text.encode_utf16().collect();
         match change.range {
             None => self.0 = new,

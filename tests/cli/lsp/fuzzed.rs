@@ -3,9 +3,8 @@
 use super::client::Client;
 use crdx_server::server::Timestamp;
 use crdx_value::STACK_SIZE;
-use kubectl_crdx::editor::{Settings, Text, serve};
+use kubectl_crdx::editor::{Position, Range, Settings, Text, TextChange, serve};
 use lsp_server::{Connection, Message, Notification, Request};
-use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 use serde_json::{Value, json};
 use std::thread;
 
@@ -54,7 +53,7 @@ pub fn edits(steps: &[Step<'_>]) {
     let mut client = Client(START.encode_utf16().collect());
     for (kind, [a, b, c, d], text) in steps {
         let range = (kind % 16 > 0).then(|| Range { start: position(*a, *b), end: position(*c, *d) });
-        let change = TextDocumentContentChangeEvent { range, range_length: None, text: (*text).to_owned() };
+        let change = TextChange { range, text: (*text).to_owned() };
         client.edit(&change);
         server.edit(change);
         assert!(server.content().encode_utf16().eq(client.0.iter().copied()));

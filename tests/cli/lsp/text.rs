@@ -1,8 +1,7 @@
 //! The text of the server is that of the client after any edits, also with ranges that no client should send.
 
 use super::client::Client;
-use kubectl_crdx::editor::Text;
-use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
+use kubectl_crdx::editor::{Position, Range, Text, TextChange};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {
@@ -25,13 +24,9 @@ fn position() -> impl Strategy<Value = Position> {
     prop_oneof![9 => near, 1 => any].prop_map(|(line, character)| Position { line, character })
 }
 
-fn change() -> impl Strategy<Value = TextDocumentContentChangeEvent> {
+fn change() -> impl Strategy<Value = TextChange> {
     let range = (position(), position()).prop_map(|(start, end)| Range { start, end });
-    (prop::option::weighted(0.95, range), text()).prop_map(|(range, text)| TextDocumentContentChangeEvent {
-        range,
-        range_length: None,
-        text,
-    })
+    (prop::option::weighted(0.95, range), text()).prop_map(|(range, text)| TextChange { range, text })
 }
 
 proptest! {

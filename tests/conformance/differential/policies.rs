@@ -10,7 +10,7 @@ mod objects;
 use super::{Pair, mutate::Rng, setting};
 use crate::conformance::exchange::InProcess;
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, Server, UserInfo};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, UserInfo};
 use crdx_value::release::Release;
 use expressions::Scope;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ pub fn ours(release: Release) -> InProcess {
     let rules = Rules::read(&crdx_text::yaml::read(AUTHORIZER.as_bytes()).unwrap()).unwrap();
     let user =
         UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
-    let server = Server::builder(release, 1).with_policies(Arc::new(rules), Arc::default());
+    let server = crdx_kinds::builder(release, 1).with_policies(Arc::new(rules));
     InProcess::with(server.with_user(user).build())
 }
 
@@ -52,9 +52,9 @@ fn whole(release: Release) -> InProcess {
         ..UserInfo::default()
     };
     let names: Vec<String> = SYSTEM_NAMESPACES.into_iter().chain(["other"]).map(str::to_owned).collect();
-    let server = Server::builder(release, 1)
+    let server = crdx_kinds::builder(release, 1)
         .with_namespaces(Namespaces::Finalized, &names)
-        .with_policies(Arc::new(Rules::allow_all()), Arc::default())
+        .with_policies(Arc::new(Rules::allow_all()))
         .with_policy_validation()
         .with_built_in_kinds()
         .with_content_validation()

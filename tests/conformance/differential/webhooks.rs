@@ -12,7 +12,7 @@ use crate::conformance::varying;
 use crate::serve::webhooks::hook::Hook;
 use crate::serve::webhooks::{CRDS, KITES, authority, crd, kite};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Server, UserInfo};
+use crdx_server::server::UserInfo;
 use crdx_value::release::Release;
 use kubectl_crdx::serve::{self, Options, Running, Webhooks};
 use serde_json::{Value, json};
@@ -41,10 +41,8 @@ impl Servers {
         let release = std::env::var("CRDX_VERSION").map_or(Release::NEWEST, |version| version.parse().unwrap());
         let user =
             UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
-        let server = Server::builder(release, 1)
-            .with_policies(Arc::new(Rules::allow_all()), Arc::default())
-            .with_user(user)
-            .build();
+        let server =
+            crdx_kinds::builder(release, 1).with_policies(Arc::new(Rules::allow_all())).with_user(user).build();
         let options = Options { webhooks: Some(Webhooks::default()), ..Options::default() };
         let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
         let ours = Http::new(&running.url());

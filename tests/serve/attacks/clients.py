@@ -156,8 +156,9 @@ def answer(binary, requests):
             for method, path, value in requests:
                 body = json.dumps(value)
                 size += len(body)
-                code = max(code, send(port, method, path, body))
-                if path.endswith("/customresourcedefinitions"):
+                answered = send(port, method, path, body)
+                code = max(code, answered)
+                if path.endswith("/customresourcedefinitions") and answered == 201:
                     names = value["spec"]["names"]["plural"]
                     while len(requests) < 10 and send(port, "GET", f"/apis/example.com/v1/{names}") == 404:
                         time.sleep(0.1)

@@ -415,6 +415,46 @@ def patterns():
     yield "pattern-rules", [*VALIDATE, j], {"crd.json": rules, j: foo({})}
 
 
+def schema_below(levels, name, leaf):
+    """A schema with `leaf` below this number of objects, each the only field of the one above it."""
+    for _ in range(levels):
+        leaf = {"type": "object", "properties": {name: leaf}}
+    return leaf
+
+
+def deep_definitions():
+    """Many nodes, each with a long path."""
+    name = "n" * 76
+    wide = lambda count, node: schema_below(550, name, {"type": "object", "properties": {f"p{i}": node for i in range(count)}})
+    kinds = {
+        "lists": wide(20_000, {"type": "array", "items": {"type": "string"}}),
+        "defaults": wide(15_000, {"type": "string", "default": "a"}),
+        "formats": wide(15_000, {"type": "string", "format": "nope"}),
+        "rules": wide(500, {"type": "string", "x-kubernetes-validations": [{"rule": "self.x"}]}),
+        "wrong-types": wide(15_000, {"type": "strin"}),
+        "unknown": wide(15_000, {"type": "string", "nope": 1}),
+        "required": schema_below(550, name, {"type": "object", "required": [f"p{i}" for i in range(20_000)]}),
+    }
+    commands = {
+        "": [*VALIDATE, "object.json"],
+        "-json": [*VALIDATE, "object.json", "-o", "json"],
+        "-sarif": [*VALIDATE, "object.json", "-o", "sarif"],
+        "-diff": ["diff", "--offline", "--crds", "crd.json", "-f", "object.json"],
+        "-lint": ["lint", "crd.json"],
+        "-breaking": ["lint", "--old", "crd.json", "crd.json"],
+        "-schema": ["schema", "crd.json"],
+        "-openapi": ["openapi", "crd.json"],
+        "-explain": ["explain", "--crds", "crd.json", "foos", "--recursive"],
+        "-example": ["example", "crd.json"],
+    }
+    value = {f"p{i}": 1 for i in range(20_000)}
+    for _ in range(550):
+        value = {name: value}
+    for kind, schema in kinds.items():
+        for suffix, command in commands.items():
+            yield f"deep-{kind}{suffix}", command, {"crd.json": crd(schema), "object.json": foo(value)}
+
+
 def definitions():
     """CustomResourceDefinitions: their rules, bounds and number."""
     j = "object.json"
@@ -621,6 +661,7 @@ AREAS = {
     "patterns": patterns,
     "CEL": cel,
     "definitions": definitions,
+    "deep definitions": deep_definitions,
     "policies": policies,
     "many policies": more_policies,
     "examples": examples,

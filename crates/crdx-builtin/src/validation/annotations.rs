@@ -1,7 +1,7 @@
 //! Annotations and metadata of templates (`apimachinery/pkg/api/validation/objectmeta.go`).
 
-use super::field_value::{Errors, FieldValue};
-use super::formats;
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::formats;
 use crdx_value::field::{FieldError, names};
 
 const MAX_SIZE: usize = 256 << 10;

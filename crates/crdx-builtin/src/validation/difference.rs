@@ -1,8 +1,8 @@
 //! The difference of two values as a unified diff of their indented JSON (`Diff` in `k8s.io/apimachinery/pkg/util/diff`,
 //! which uses `pmezard/go-difflib`, a port of Python's `difflib`).
 
-use super::field_value::FieldValue;
-use super::internal;
+use crate::validation::field_value::FieldValue;
+use crate::validation::internal;
 use crdx_value::release::{Release, V1_34};
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Names of CSI and DRA drivers (`ValidateCSIDriverName`).
 
-use super::field_value::{Errors, FieldValue};
-use super::pod_spec::volumes::sources;
+use crate::validation::core::pod_spec::volumes::sources;
+use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::field::{BadValue, ErrorType, FieldError, names};
 use crdx_value::release::V1_37;
 

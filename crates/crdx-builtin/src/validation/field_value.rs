@@ -1,10 +1,11 @@
 //! A value of an object together with its path, and the collection of errors about such values.
 
-use super::internal;
+use crate::validation::internal;
 use crdx_cel::value::Quantity;
 use crdx_types::amounts;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
+use crdx_value::base64::Encoding;
 use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use crdx_value::time::{self, Timestamp};
@@ -90,6 +91,11 @@ impl<'v, 'p> FieldValue<'v, 'p> {
     /// The text; empty if absent.
     pub fn text(&self) -> &'v str {
         self.value.as_str().unwrap_or_default()
+    }
+
+    /// The bytes of a field with bytes; empty if absent.
+    pub fn bytes(&self) -> Vec<u8> {
+        Encoding::Standard.decode(self.text()).unwrap_or_default()
     }
 
     /// The integer, if present.

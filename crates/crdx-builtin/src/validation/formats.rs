@@ -1,7 +1,7 @@
 //! Names, ports, paths and other texts that many kinds contain, with the server's messages
 //! (`k8s.io/apimachinery/pkg/util/validation`, and helpers of `pkg/apis/core/validation`).
 
-use super::field_value::{Errors, FieldValue, range};
+use crate::validation::field_value::{Errors, FieldValue, range};
 use crdx_value::Value;
 use crdx_value::field::names;
 use crdx_value::release::{Release, V1_32};

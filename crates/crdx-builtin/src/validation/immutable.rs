@@ -1,7 +1,7 @@
 //! Fields that an update may not change (`ValidateImmutableField`).
 
-use super::field_value::{Errors, FieldValue};
-use super::internal;
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::internal;
 use crdx_value::Value;
 use crdx_value::field::BadValue;
 use crdx_value::release::{Minor, V1_37};

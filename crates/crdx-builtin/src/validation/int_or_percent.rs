@@ -1,6 +1,6 @@
 //! Numbers that may be percentages (`pkg/apis/apps/validation`).
 
-use super::field_value::{Errors, FieldValue};
+use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::Value;
 use crdx_value::field::names;
 

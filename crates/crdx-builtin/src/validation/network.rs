@@ -1,6 +1,6 @@
 //! IP addresses and CIDR values (`k8s.io/apimachinery/pkg/util/validation/ip.go`).
 
-use super::field_value::{Errors, FieldValue};
+use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::release::V1_36;
 use std::net::IpAddr;
 

@@ -2,8 +2,9 @@
 //! be compared with them. Go computes the public key of an elliptic curve; here it is the one that the private key
 //! contains, as those that OpenSSL and Go write do.
 
-use super::x509::{
-    self, BIT_STRING, CONTEXT_0, CONTEXT_1, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, without_zeros,
+use crate::validation::x509;
+use crate::validation::x509::{
+    BIT_STRING, CONTEXT_0, CONTEXT_1, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, without_zeros,
 };
 
 const NO_KEY: &str = "tls: failed to parse private key";

@@ -1,7 +1,7 @@
 //! Label selectors (`k8s.io/apimachinery/pkg/apis/meta/v1/validation` and `pkg/labels`).
 
-use super::field_value::{Errors, FieldValue};
-use super::formats;
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::names;
 

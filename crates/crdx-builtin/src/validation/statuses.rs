@@ -11,8 +11,10 @@ mod policies;
 mod resource_claims;
 mod workloads;
 
-use super::field_value::{Errors, FieldValue};
-use super::{flow_control, namespaces, nodes, quotas, resources, signing_requests};
+use crate::validation::certificates::certificate_signing_request;
+use crate::validation::core::{namespace, node, resource_quota, resources};
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::flowcontrol;
 use crdx_types::amounts::is_native;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
@@ -26,8 +28,8 @@ type StatusValidator = fn(&mut Errors, &FieldValue<'_, '_>, &FieldValue<'_, '_>)
 
 fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
     Some(match (group, kind) {
-        ("", "Namespace") => namespaces::status,
-        ("", "Node") => nodes::status,
+        ("", "Namespace") => namespace::status,
+        ("", "Node") => node::status,
         ("", "PersistentVolume")
         | ("batch", "CronJob")
         | ("networking.k8s.io", "ServiceCIDR")
@@ -44,9 +46,9 @@ fn validator(group: &str, kind: &str) -> Option<StatusValidator> {
         ("apiregistration.k8s.io", "APIService") => conditions::api_service,
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler,
         ("batch", "Job") => jobs::job,
-        ("certificates.k8s.io", "CertificateSigningRequest") => signing_requests::status,
+        ("certificates.k8s.io", "CertificateSigningRequest") => certificate_signing_request::status,
         ("certificates.k8s.io", "PodCertificateRequest") => certificate_requests::pod_request,
-        ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => flow_control::status,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema" | "PriorityLevelConfiguration") => flowcontrol::status,
         ("networking.k8s.io", "Ingress") => load_balancers::ingress,
         ("policy", "PodDisruptionBudget") => conditions::disruption_budget,
         ("resource.k8s.io", "DeviceTaintRule") => conditions::taint_rule,
@@ -95,7 +97,7 @@ fn nonnegative(errors: &mut Errors, status: &FieldValue<'_, '_>, fields: &[&str]
 fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
     let status = object.child("status");
     for field in ["hard", "used"] {
-        quotas::quantities(errors, &status.child(field));
+        resource_quota::quantities(errors, &status.child(field));
     }
 }
 

@@ -14,7 +14,7 @@ mod secrets;
 mod statuses;
 mod workloads;
 
-use super::field_value::FieldValue;
+use crate::validation::field_value::FieldValue;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
 use crdx_value::quote::go_quote;

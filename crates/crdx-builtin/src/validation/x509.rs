@@ -16,12 +16,20 @@ pub(super) const CONTEXT_0: u8 = 0xa0;
 pub(super) const CONTEXT_1: u8 = 0xa1;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
+const UTF8_STRING: u8 = 0x0c;
+const NUMERIC_STRING: u8 = 0x12;
+const PRINTABLE_STRING: u8 = 0x13;
+const T61_STRING: u8 = 0x14;
+const IA5_STRING: u8 = 0x16;
+const BMP_STRING: u8 = 0x1e;
 /// The kinds of names in `subjectAltName`.
 const EMAIL_ADDRESS: u8 = 0x81;
 const DNS_NAME: u8 = 0x82;
 const CONTEXT_3: u8 = 0xa3;
 /// `basicConstraints`, 2.5.29.19
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+/// `commonName`, 2.5.4.3
+const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 /// `organizationName`, 2.5.4.10
 const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 /// `subjectAltName`, 2.5.29.17
@@ -87,21 +95,73 @@ fn algorithm(reader: &mut Reader<'_>) -> Option<()> {
     reader.next(SEQUENCE)?.next(OBJECT_IDENTIFIER).map(drop)
 }
 
-/// Reads a name: sets of attributes. Returns the texts of those that are organizations.
-fn name<'d>(reader: &mut Reader<'d>) -> Option<Vec<&'d [u8]>> {
-    let (mut sets, mut organizations) = (reader.next(SEQUENCE)?, Vec::new());
+/// An attribute of a name
+#[derive(Clone, Copy)]
+struct Attribute<'d> {
+    id: &'d [u8],
+    /// The type of the text.
+    tag: u8,
+    contents: &'d [u8],
+}
+
+impl Attribute<'_> {
+    /// The text (`parseASN1String`); `None` if it is invalid, or of a type that Go does not know.
+    fn text(&self) -> Option<String> {
+        let ascii = |is_allowed: fn(u8) -> bool| {
+            let is_valid = self.contents.iter().all(|byte| is_allowed(*byte));
+            is_valid.then(|| self.contents.iter().copied().map(char::from).collect())
+        };
+        match self.tag {
+            UTF8_STRING => String::from_utf8(self.contents.to_vec()).ok(),
+            PRINTABLE_STRING => ascii(|b| b.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(&b)),
+            IA5_STRING => ascii(|b| b.is_ascii()),
+            NUMERIC_STRING => ascii(|b| b.is_ascii_digit() || b == b' '),
+            // Go takes T.61 for Latin-1.
+            T61_STRING => ascii(|_| true),
+            BMP_STRING => {
+                let (units, []) = self.contents.as_chunks::<2>() else { return None };
+                let mut units: Vec<u16> = units.iter().map(|unit| u16::from_be_bytes(*unit)).collect();
+                units.pop_if(|last| *last == 0);
+                let is_reserved = |unit: u16| matches!(unit, 0xfdd0..=0xfdef | 0xfffe..);
+                // A surrogate is no character.
+                units.into_iter().map(|unit| char::from_u32(unit.into()).filter(|_| !is_reserved(unit))).collect()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reads a name: sets of attributes.
+fn name<'d>(reader: &mut Reader<'d>) -> Option<Vec<Attribute<'d>>> {
+    let (mut sets, mut all) = (reader.next(SEQUENCE)?, Vec::new());
     while sets.tag().is_some() {
         let mut attributes = sets.next(SET)?;
         while attributes.tag().is_some() {
             let mut attribute = attributes.next(SEQUENCE)?;
-            if attribute.next(OBJECT_IDENTIFIER)?.0 == ORGANIZATION
-                && let Some(tag) = attribute.tag()
-            {
-                organizations.push(attribute.next(tag)?.0);
-            }
+            let id = attribute.next(OBJECT_IDENTIFIER)?.0;
+            let tag = attribute.tag()?;
+            all.push(Attribute { id, tag, contents: attribute.next(tag)?.0 });
         }
     }
-    Some(organizations)
+    Some(all)
+}
+
+/// The texts of a subject that API servers use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// `CommonName`; the last one, if there are several, as in Go.
+    pub common_name: Option<String>,
+    /// `Organization`
+    pub organizations: Vec<String>,
+}
+
+/// The subject of a certificate in DER; `None` if Go cannot parse the certificate.
+pub fn subject(der: &[u8]) -> Option<Subject> {
+    let subject = read_certificate(der)?.subject;
+    let texts: Vec<_> =
+        subject.iter().map(|attribute| Some((attribute.id, attribute.text()?))).collect::<Option<_>>()?;
+    let of_type = |id: &'static [u8]| texts.iter().filter(move |(other, _)| *other == id).map(|(_, text)| text.clone());
+    Some(Subject { common_name: of_type(COMMON_NAME).next_back(), organizations: of_type(ORGANIZATION).collect() })
 }
 
 /// A public key
@@ -210,7 +270,9 @@ pub(crate) fn read_request(der: &[u8]) -> Result<Request<'_>, &'static str> {
     let mut read = || {
         let mut info = outer.next(SEQUENCE)?;
         info.next(INTEGER)?;
-        let organizations = name(&mut info)?;
+        let subject = name(&mut info)?.into_iter();
+        let organizations =
+            subject.filter(|attribute| attribute.id == ORGANIZATION).map(|found| found.contents).collect();
         let key = public_key(&mut info)?;
         info.skip_optional(CONTEXT_0)?;
         algorithm(&mut outer)?;
@@ -220,8 +282,8 @@ pub(crate) fn read_request(der: &[u8]) -> Result<Request<'_>, &'static str> {
 }
 
 /// A certificate
-#[derive(Debug)]
 pub(crate) struct Certificate<'d> {
+    subject: Vec<Attribute<'d>>,
     /// True if it is one of a certificate authority.
     pub is_authority: bool,
     /// The key to which it was issued.
@@ -284,7 +346,7 @@ pub(crate) fn read_certificate(der: &[u8]) -> Option<Certificate<'_>> {
     name(&mut info)?;
     let mut period = info.next(SEQUENCE)?;
     let validity = (self::time(&mut period)?, self::time(&mut period)?);
-    name(&mut info)?;
+    let subject = name(&mut info)?;
     let key = public_key(&mut info)?;
     let (mut dns_names, mut email_addresses) = (Vec::new(), Vec::new());
     let mut is_authority = false;
@@ -315,5 +377,42 @@ pub(crate) fn read_certificate(der: &[u8]) -> Option<Certificate<'_>> {
             }
         }
     }
-    Some(Certificate { is_authority, key, validity, dns_names, email_addresses })
+    Some(Certificate { subject, is_authority, key, validity, dns_names, email_addresses })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(tag: u8, contents: &[u8]) -> Option<String> {
+        Attribute { id: COMMON_NAME, tag, contents }.text()
+    }
+
+    #[test]
+    fn texts_of_names_are_those_of_go() {
+        let text_of = |tag, contents: &[u8]| text(tag, contents).unwrap_or_default();
+        assert_eq!(text_of(UTF8_STRING, "ä".as_bytes()), "ä");
+        assert_eq!(text_of(PRINTABLE_STRING, b"*.example.com & others"), "*.example.com & others");
+        assert_eq!(text_of(IA5_STRING, b"a@b"), "a@b");
+        assert_eq!(text_of(NUMERIC_STRING, b"1 2"), "1 2");
+        assert_eq!(text_of(T61_STRING, &[b'a', 0xe4]), "aä");
+        assert_eq!(text_of(BMP_STRING, &[0, b'a', 0x20, 0xac, 0, 0]), "a€");
+    }
+
+    #[test]
+    fn texts_that_go_refuses_make_a_name_invalid() {
+        let invalid: [(u8, &[u8]); 8] = [
+            (UTF8_STRING, b"\xff"),
+            (PRINTABLE_STRING, b"a@b"),
+            (IA5_STRING, &[0x80]),
+            (NUMERIC_STRING, b"a"),
+            (BMP_STRING, &[0]),
+            (BMP_STRING, &[0xd8, 0]),
+            (BMP_STRING, &[0xfd, 0xd0]),
+            (INTEGER, &[1]),
+        ];
+        for (tag, contents) in invalid {
+            assert_eq!(text(tag, contents), None, "{tag:#x} {contents:?}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::{
     ast::{CheckedAst, Expr, ExprId, ExprKind},
     types::Type,
 };
+use crdx_value::GoError;
 
 /// The error in a format string or its arguments: the id of the node (`None` for the call itself) and the message.
 pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Option<(Option<ExprId>, String)> {
@@ -37,19 +38,19 @@ pub(super) fn problem(checked: &CheckedAst, format: &str, args: &[Expr]) -> Opti
 }
 
 /// Parses a clause after its `%`, including its precision.
-fn clause(rest: &mut &[u8]) -> Result<u8, String> {
+fn clause(rest: &mut &[u8]) -> Result<u8, GoError> {
     if let Some(precision) = rest.strip_prefix(b".") {
         let digits = precision.iter().take_while(|b| b.is_ascii_digit()).count();
         let (digits, after) = precision.split_at_checked(digits).unwrap_or_default();
         let error = |message: String| format!("error while parsing precision: {message}");
         if after.is_empty() {
-            return Err(error("could not find end of precision specifier".to_owned()));
+            return Err(error("could not find end of precision specifier".to_owned()).into());
         }
         let digits = String::from_utf8_lossy(digits);
         if digits.parse::<i64>().is_err() {
             let reason = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
             let reason = format!("strconv.Atoi: parsing \"{digits}\": {reason}");
-            return Err(error(format!("error while converting precision to integer: {reason}")));
+            return Err(error(format!("error while converting precision to integer: {reason}")).into());
         }
         *rest = after;
     }
@@ -58,7 +59,7 @@ fn clause(rest: &mut &[u8]) -> Result<u8, String> {
     if b"sdfebxXo".contains(clause) {
         Ok(*clause)
     } else {
-        Err(format!("unrecognized formatting clause \"{}\"", char::from(*clause)))
+        Err(format!("unrecognized formatting clause \"{}\"", char::from(*clause)).into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The message types that expressions can construct: Protobuf's well-known types.
 
 use crate::{types::Type, value::message::JSON_PATCH};
+use crdx_value::GoError;
 
 /// The message name of a type; `None` if the type is not a message.
 pub(super) fn of(type_: &Type) -> Option<&'static str> {
@@ -55,13 +56,13 @@ const SCALARS: [&str; 6] = ["bool", "bytes", "double", "int", "string", "uint"];
 ///
 /// # Errors
 /// Returns the error message if the message has no such field.
-pub(super) fn field(message: &str, name: &str) -> Result<Type, String> {
+pub(super) fn field(message: &str, name: &str) -> Result<Type, GoError> {
     if SCALARS.contains(&message) {
-        return Err(format!("undefined field '{name}'"));
+        return Err(format!("undefined field '{name}'").into());
     }
     let fields = fields(message).ok_or_else(|| format!("unexpected failed resolution of '{message}'"))?;
     let found = fields.into_iter().find(|(field, _)| *field == name);
-    found.map(|(_, type_)| type_).ok_or_else(|| format!("undefined field '{name}'"))
+    found.map(|(_, type_)| type_).ok_or_else(|| format!("undefined field '{name}'").into())
 }
 
 fn fields(message: &str) -> Option<Vec<(&'static str, Type)>> {

@@ -18,10 +18,11 @@ use crate::{
     value::{Fuel, Key, Value, number},
 };
 use crdx_regexp::Regexp;
+use crdx_value::GoError;
 use std::{collections::HashSet, sync::Arc};
 
 /// Plans an expression; see [`Program::plan`].
-pub(super) fn plan(checked: &CheckedAst, env: &Env) -> Result<Program, String> {
+pub(super) fn plan(checked: &CheckedAst, env: &Env) -> Result<Program, GoError> {
     let mut planner = Planner { checked, env, slots: env.variables.len(), scopes: Vec::new() };
     let root = planner.plan(&checked.ast.expr)?;
     let variables = env.variables.len();
@@ -38,7 +39,7 @@ struct Planner<'p> {
 }
 
 impl<'p> Planner<'p> {
-    fn plan(&mut self, expr: &'p Expr) -> Result<Node, String> {
+    fn plan(&mut self, expr: &'p Expr) -> Result<Node, GoError> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(Node::Constant(Constant::literal(literal))),
             ExprKind::Ident(name) => self.ident(expr.id, name),
@@ -57,17 +58,17 @@ impl<'p> Planner<'p> {
                     .iter()
                     .enumerate()
                     .map(|(i, e)| Ok(Element { node: self.plan(e)?, optional: optional_indices.contains(&i) }))
-                    .collect::<Result<Vec<_>, String>>()?;
+                    .collect::<Result<Vec<_>, GoError>>()?;
                 Ok(constant_list(&elements).unwrap_or(Node::List(elements.into())))
             }
             ExprKind::Map(entries) => {
                 let entries = entries
                     .iter()
                     .map(|e| Ok(Entry { key: self.plan(&e.key)?, value: self.plan(&e.value)?, optional: e.optional }))
-                    .collect::<Result<Vec<_>, String>>()?;
+                    .collect::<Result<Vec<_>, GoError>>()?;
                 Ok(constant_map(&entries)?.unwrap_or(Node::Map(entries.into())))
             }
-            ExprKind::Unspecified => Err("unsupported expression".to_owned()),
+            ExprKind::Unspecified => Err("unsupported expression".into()),
             ExprKind::Struct { type_name, fields } => {
                 let fields = fields
                     .iter()
@@ -75,7 +76,7 @@ impl<'p> Planner<'p> {
                         let value = self.plan(&f.value)?;
                         Ok(MessageField { name: f.name.as_str().into(), value, optional: f.optional })
                     })
-                    .collect::<Result<Vec<_>, String>>()?;
+                    .collect::<Result<Vec<_>, GoError>>()?;
                 let message = MessageNode { type_name: type_name.as_str().into(), fields: fields.into() };
                 Ok(Node::Message(Box::new(message)))
             }
@@ -83,7 +84,7 @@ impl<'p> Planner<'p> {
         }
     }
 
-    fn ident(&self, id: ExprId, name: &str) -> Result<Node, String> {
+    fn ident(&self, id: ExprId, name: &str) -> Result<Node, GoError> {
         let slot = match self.checked.reference(id) {
             Some(Reference::Constant(number)) => {
                 return Ok(Node::Constant(Constant::literal(&Literal::Int(*number))));
@@ -91,7 +92,7 @@ impl<'p> Planner<'p> {
             Some(Reference::Type(named)) if is_defined(name, named) => {
                 return Ok(Node::Constant(Constant::type_name(name.to_owned())));
             }
-            Some(Reference::Type(_)) => return Err(format!("reference to undefined type: {name}")),
+            Some(Reference::Type(_)) => return Err(format!("reference to undefined type: {name}").into()),
             // A name without a value is an error of the evaluation.
             Some(Reference::Variable(name)) => {
                 Some(self.env.variables.iter().position(|variable| variable.name == *name).unwrap_or(usize::MAX))
@@ -103,11 +104,11 @@ impl<'p> Planner<'p> {
     }
 
     /// Plans the expression as an attribute.
-    fn attribute(&mut self, expr: &'p Expr) -> Result<Attribute, String> {
+    fn attribute(&mut self, expr: &'p Expr) -> Result<Attribute, GoError> {
         self.plan(expr).map(as_attribute)
     }
 
-    fn call(&mut self, id: ExprId, function: &str, args: &[&'p Expr]) -> Result<Node, String> {
+    fn call(&mut self, id: ExprId, function: &str, args: &[&'p Expr]) -> Result<Node, GoError> {
         match (function, args) {
             ("_&&_", _) => Ok(Node::And(self.all(args)?.into())),
             ("_||_", _) => Ok(Node::Or(self.all(args)?.into())),
@@ -136,11 +137,11 @@ impl<'p> Planner<'p> {
         }
     }
 
-    fn all(&mut self, args: &[&'p Expr]) -> Result<Vec<Node>, String> {
+    fn all(&mut self, args: &[&'p Expr]) -> Result<Vec<Node>, GoError> {
         args.iter().map(|arg| self.plan(arg)).collect()
     }
 
-    fn index(&mut self, operand: &'p Expr, index: &'p Expr, optional: bool) -> Result<Node, String> {
+    fn index(&mut self, operand: &'p Expr, index: &'p Expr, optional: bool) -> Result<Node, GoError> {
         let mut attribute = self.attribute(operand)?;
         let by = match self.plan(index)? {
             Node::Constant(constant) => match constant.to_owned_value() {
@@ -148,7 +149,7 @@ impl<'p> Planner<'p> {
                 value @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
                     QualifierKey::Constant(value)
                 }
-                other => return Err(format!("invalid qualifier type: {}", super::cost::go_type_name(&other))),
+                other => return Err(format!("invalid qualifier type: {}", super::cost::go_type_name(&other)).into()),
             },
             Node::Attribute(index) | Node::Has(index) => QualifierKey::Attribute(Box::new(index)),
             node => QualifierKey::Node(Box::new(node)),
@@ -157,7 +158,7 @@ impl<'p> Planner<'p> {
         Ok(Node::Attribute(attribute))
     }
 
-    fn callee(&self, id: ExprId, function: &str) -> Result<Callee, String> {
+    fn callee(&self, id: ExprId, function: &str) -> Result<Callee, GoError> {
         let unknown = || format!("no such overload: {function}()");
         let (function, known) = self.env.base.functions.get_key_value(function).ok_or_else(unknown)?;
         let chosen = match self.checked.overloads(id) {
@@ -173,7 +174,7 @@ impl<'p> Planner<'p> {
         Ok(Callee { function, overloads })
     }
 
-    fn fold(&mut self, fold: &'p Comprehension) -> Result<Node, String> {
+    fn fold(&mut self, fold: &'p Comprehension) -> Result<Node, GoError> {
         let range = self.plan(&fold.range)?;
         let init = self.plan(&fold.accu_init)?;
         let allocate = |planner: &mut Self| {
@@ -232,7 +233,7 @@ fn constant_list(elements: &[Element]) -> Option<Node> {
     Some(Node::Constant(Constant::List(values.collect::<Option<_>>()?)))
 }
 
-fn constant_map(entries: &[Entry]) -> Result<Option<Node>, String> {
+fn constant_map(entries: &[Entry]) -> Result<Option<Node>, GoError> {
     let values = entries.iter().map(|e| {
         let (key, value) = (constant(&e.key)?.to_owned_value(), constant(&e.value)?.to_owned_value());
         (!e.optional).then_some((key, value))
@@ -241,11 +242,11 @@ fn constant_map(entries: &[Entry]) -> Result<Option<Node>, String> {
         return Ok(None);
     };
     let map = values.into_iter().map(|(key, value)| Ok((Key::from_value(&key).map_err(|e| e.to_string())?, value)));
-    Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, String>>()?))))
+    Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, GoError>>()?))))
 }
 
 /// Replaces calls by constants, compiled patterns and sets that can be computed in advance.
-fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
+fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, GoError> {
     if callee.single().is_some_and(|overload| overload.id == "in_list")
         && let [_, Node::Constant(Constant::List(items))] = &*args
     {
@@ -274,7 +275,7 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, String> {
         Ok(pattern) => pattern,
         // The evaluation is interrupted.
         Err(crdx_regexp::Error::Unfinished) => return Ok(plain_call(callee, args)),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(error.to_string().into()),
     };
     let mut args = args.into_iter();
     let (text, _, limit) = (args.next().ok_or("no such overload")?, args.next(), args.next());

@@ -1,6 +1,7 @@
 //! `+ - * / %` and negation, with overflow errors.
 
 use super::{CallCost, Overload, unknown_operand};
+use crate::value::time::overflow;
 use crate::value::{Error, Fuel, Text, Value};
 
 pub(crate) const FUNCTIONS: &[Overload] = &[
@@ -113,7 +114,7 @@ pub(super) fn add<'a>(args: &[Value<'a>], fuel: &Fuel) -> Result<Value<'a>, Erro
             Ok(Value::Bytes([&**a, &**b].concat().into()))
         }
         [Value::List(a), Value::List(b)] => a.concat(b, fuel).map(Value::List),
-        [Value::Duration(a), Value::Duration(b)] => a.plus(*b).map(Value::Duration),
+        [Value::Duration(a), Value::Duration(b)] => a.plus(*b).map(Value::Duration).ok_or_else(overflow),
         [Value::Duration(d), Value::Timestamp(t)] | [Value::Timestamp(t), Value::Duration(d)] => {
             t.plus(*d).map(Value::Timestamp)
         }
@@ -127,7 +128,7 @@ fn subtract<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         [Value::Int(a), Value::Int(b)] => int(a.checked_sub(*b)),
         [Value::Uint(a), Value::Uint(b)] => uint(a.checked_sub(*b)),
         [Value::Double(a), Value::Double(b)] => Ok(Value::Double(a - b)),
-        [Value::Duration(a), Value::Duration(b)] => a.minus(*b).map(Value::Duration),
+        [Value::Duration(a), Value::Duration(b)] => a.minus(*b).map(Value::Duration).ok_or_else(overflow),
         [Value::Timestamp(t), Value::Duration(d)] => t.minus(*d).map(Value::Timestamp),
         [Value::Timestamp(a), Value::Timestamp(b)] => a.since(b).map(Value::Duration),
         [a, _] => Err(operand_error(a, "_-_", &["int", "uint", "double"])),
@@ -170,7 +171,7 @@ fn negate<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
         [Value::Int(i)] => int(i.checked_neg()),
         [Value::Double(d)] => Ok(Value::Double(-d)),
-        [Value::Duration(d)] => d.negate().map(Value::Duration),
+        [Value::Duration(d)] => d.negate().map(Value::Duration).ok_or_else(overflow),
         [other] => Err(operand_error(other, "-_", &["bool"])),
         _ => Err(Error::no_such_overload()),
     }

@@ -2,8 +2,7 @@
 
 use super::{CallCost, Function, Overload};
 use crate::value::{Duration, Error, Value, time::Clock};
-use jiff::tz::{TimeZone, TimeZoneDatabase};
-use std::sync::LazyLock;
+use crdx_value::time_zone;
 
 pub(crate) const FUNCTIONS: &[Overload] = &[
     utc("getFullYear", "timestamp_to_year", year),
@@ -102,13 +101,10 @@ fn whole<'a>(args: &[Value<'a>], part: fn(Duration) -> i64) -> Option<Result<Val
     }
 }
 
-/// The time zone database is bundled with the program, so that results do not depend on the system.
-static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
-
 /// The UTC offset of `zone` (a name or `±hh:mm`) at a point in time, in seconds.
 fn offset(zone: &str, unix: i64) -> Result<i64, Error> {
     let Some((hours, minutes)) = zone.split_once(':') else {
-        return named_offset(zone, unix);
+        return time_zone::offset(zone, unix).map_err(Error::new);
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     // The functions of cel-go's standard library do not check the range of the minutes.
@@ -125,34 +121,6 @@ fn number(text: &str) -> Result<i64, Error> {
         let reason = if is_number { "value out of range" } else { "invalid syntax" };
         Error::new(format!("strconv.Atoi: parsing {}: {reason}", crdx_value::quote::go_quote(text)))
     })
-}
-
-/// `time.LoadLocation`
-///
-/// # Errors
-/// Returns Go's message for a name that is no time zone.
-pub fn check_time_zone(name: &str) -> Result<(), String> {
-    named_offset(name, 0).map(|_| ()).map_err(|error| error.to_string())
-}
-
-fn named_offset(name: &str, unix: i64) -> Result<i64, Error> {
-    // The server's local time zone is UTC.
-    if matches!(name, "" | "UTC" | "Local") {
-        return Ok(0);
-    }
-    if name.contains("..") || name.starts_with(['/', '\\']) {
-        return Err(Error::new("time: invalid location name"));
-    }
-    let unknown = || Error::new(format!("unknown time zone {name}"));
-    let zone: TimeZone = ZONES.get(name).map_err(|_| unknown())?;
-    // Go looks up time zones as file names, so the names are case-sensitive.
-    if zone.iana_name() != Some(name) {
-        return Err(unknown());
-    }
-    // jiff's range ends one day before the maximum CEL timestamp; the UTC offset is the same on both days.
-    let unix = unix.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
-    let point = jiff::Timestamp::from_second(unix).map_err(|_| unknown())?;
-    Ok(i64::from(zone.to_offset(point).seconds()))
 }
 
 #[cfg(test)]

@@ -65,6 +65,9 @@ const MAX_RANGE: i64 = 1_000_000;
 /// The maximum number of elements of a result; larger results would exceed the cost limit.
 const MAX_ELEMENTS: usize = 4_000_000;
 
+/// The steps of an element of a flattened list, besides the visit: a small expression has lists of millions of elements.
+const KEEPING: usize = 2;
+
 fn slice<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
         return Err(Error::no_such_overload());
@@ -123,7 +126,10 @@ fn flatten_into<'a>(out: &mut Vec<Element<'a>>, list: &List<'a>, depth: i64, fue
         fuel.visit()?;
         match item {
             Ok(Value::List(inner)) if depth > 0 => flatten_into(out, &inner, depth - 1, fuel)?,
-            item => out.push(item),
+            item => {
+                fuel.spend(KEEPING)?;
+                out.push(item);
+            }
         }
     }
     Ok(())

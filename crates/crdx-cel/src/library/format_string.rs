@@ -2,9 +2,10 @@
 //! groups digits; `%e` prints `1.5×10⁰³` and treats its precision as a width.
 
 use crate::value::{Error, Fuel, Value};
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use crdx_value::sort::sort_by;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 /// A clause of a format string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,17 +53,16 @@ impl<'f> Pieces<'f> {
         self.taken
     }
 
-    fn clause(&mut self) -> Result<Clause, String> {
+    fn clause(&mut self) -> Result<Clause, GoError> {
         let rest = self.rest.strip_prefix('%').unwrap_or(self.rest);
         if self.taken >= self.arguments {
-            return Err(format!("index {} out of range", self.taken));
+            return Err(format!("index {} out of range", self.taken).into());
         }
         if rest.is_empty() {
-            return Err("unexpected end of string".to_owned());
+            return Err("unexpected end of string".into());
         }
         self.taken += 1;
-        let failed = |reason: String| format!("could not parse formatting clause: {reason}");
-        let (precision, rest) = precision(rest).map_err(failed)?;
+        let (precision, rest) = precision(rest).map_err(|reason| invalid_clause(&reason))?;
         let clause = match rest.bytes().next() {
             Some(b's') => Clause::String,
             Some(b'd') => Clause::Decimal,
@@ -75,7 +75,7 @@ impl<'f> Pieces<'f> {
             // Go indexes strings by byte.
             other => {
                 let shown = char::from(other.unwrap_or(0));
-                return Err(failed(format!("unrecognized formatting clause \"{shown}\"")));
+                return Err(invalid_clause(&format_args!("unrecognized formatting clause \"{shown}\"")));
             }
         };
         self.rest = rest.get(1..).unwrap_or_default();
@@ -83,8 +83,12 @@ impl<'f> Pieces<'f> {
     }
 }
 
+fn invalid_clause(reason: &dyn Display) -> GoError {
+    format!("could not parse formatting clause: {reason}").into()
+}
+
 impl<'f> Iterator for Pieces<'f> {
-    type Item = Result<Piece<'f>, String>;
+    type Item = Result<Piece<'f>, GoError>;
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
             return None;
@@ -107,7 +111,7 @@ impl<'f> Iterator for Pieces<'f> {
     }
 }
 
-fn precision(text: &str) -> Result<(u64, &str), String> {
+fn precision(text: &str) -> Result<(u64, &str), GoError> {
     let Some(rest) = text.strip_prefix('.') else {
         return Ok((6, text));
     };
@@ -121,7 +125,7 @@ fn precision(text: &str) -> Result<(u64, &str), String> {
     }
     let reason = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
     let quoted = go_quote(digits);
-    Err(failed(format!("error while converting precision to integer: strconv.Atoi: parsing {quoted}: {reason}")))
+    Err(failed(format!("error while converting precision to integer: strconv.Atoi: parsing {quoted}: {reason}")).into())
 }
 
 impl Clause {

@@ -2,6 +2,7 @@
 
 use super::{CallCost, Overload};
 use crate::value::{Error, Opaque, Quantity, Value};
+use crdx_value::GoError;
 use crdx_value::release::Minor;
 use std::{cmp::Ordering, sync::Arc};
 
@@ -126,7 +127,7 @@ fn compare<'a>(args: &[Value<'a>], result: fn(Ordering) -> Value<'a>) -> Result<
 
 fn combine<'a>(
     args: &[Value<'a>],
-    combine: fn(&Quantity, &Quantity) -> Result<Quantity, String>,
+    combine: fn(&Quantity, &Quantity) -> Result<Quantity, GoError>,
 ) -> Result<Value<'a>, Error> {
     let result = match args {
         [a, Value::Int(b)] => combine(amount(a)?, &Quantity::from_int(*b)),

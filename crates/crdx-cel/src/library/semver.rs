@@ -2,6 +2,7 @@
 
 use super::{CallCost, Overload};
 use crate::value::{Error, Opaque, Semver, Value};
+use crdx_value::GoError;
 use crdx_value::release::V1_33;
 use std::{cmp::Ordering, sync::Arc};
 
@@ -51,7 +52,7 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
     .since(V1_33),
 ];
 
-fn read(args: &[Value<'_>]) -> Result<Result<Semver, String>, Error> {
+fn read(args: &[Value<'_>]) -> Result<Result<Semver, GoError>, Error> {
     match args {
         [Value::String(text)] | [Value::String(text), Value::Bool(false)] => Ok(Semver::parse(text)),
         [Value::String(text), Value::Bool(true)] => Ok(Semver::parse_normalized(text)),

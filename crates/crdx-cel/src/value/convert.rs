@@ -1,6 +1,6 @@
 //! Type conversions such as `int(x)` and `string(x)` (`ConvertToType`).
 
-use super::{Error, Opaque, Text, Timestamp, Value, number, time::Duration};
+use super::{Duration, Error, Opaque, Text, Timestamp, Value, number};
 use std::borrow::Cow;
 
 fn impossible(from: &Value<'_>, to: &str) -> Error {

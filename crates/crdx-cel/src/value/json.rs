@@ -8,6 +8,7 @@ use crate::{
     decl::{DeclType, ListKind, Shape},
     types::Type,
 };
+use crdx_value::duration::parse_format_duration;
 use crdx_value::{self as value, base64::Encoding};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ impl<'a> Value<'a> {
                     Error::new(format!("Invalid byte formatted string {s}: illegal base64 data at input byte {at}"))
                 })
             }
-            (Type::Duration, Json::String(s)) => time::parse_format_duration(s)
+            (Type::Duration, Json::String(s)) => parse_format_duration(s)
                 .map(Self::Duration)
                 .map_err(|e| Error::new(format!("Invalid duration {s}: {e}"))),
             // A string has either the format `date` or the format `date-time`, so trying both is unambiguous.

@@ -2,15 +2,13 @@
 
 mod authorization;
 mod format;
-mod ip;
-mod quantity;
 mod semver;
 mod url;
 
 pub use authorization::{Access, Attributes, Authorizer, Decision, PathCheck, ResourceCheck, Subject, User, Verdict};
+pub use crdx_value::ip::{Cidr, Ip};
+pub use crdx_value::quantity::Quantity;
 pub use format::Format;
-pub use ip::{Cidr, Ip};
-pub use quantity::Quantity;
 pub use semver::Semver;
 pub use url::{Url, parse_request_uri};
 

@@ -6,8 +6,9 @@
 
 use super::{Error, List, Map, Value};
 use crdx_value as value;
+use crdx_value::lock::lock;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The unknown parts of a JSON value.
 #[derive(Debug, Default)]
@@ -35,12 +36,12 @@ pub struct UsedGap(Arc<Mutex<Option<String>>>);
 impl UsedGap {
     /// The path that was recorded since the last call.
     pub fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 
     /// Records a path, unless one is recorded.
     pub fn record(&self, path: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| path.to_owned());
+        lock(&self.0).get_or_insert_with(|| path.to_owned());
     }
 }
 

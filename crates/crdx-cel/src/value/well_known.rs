@@ -2,6 +2,7 @@
 //! `google.protobuf.Int64Value{value: 1}` (`Registry.NewValue` in cel-go). All but `Empty` are values of other types.
 
 use super::{Duration, Error, Key, Map, Message, Timestamp, Value};
+use crdx_value::GoError;
 use crdx_value::{base64::Encoding, quote::go_quote};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -54,11 +55,11 @@ struct Fieldwise<'t, 'a> {
 }
 
 impl<'a> Fieldwise<'_, 'a> {
-    fn read<T>(&self, name: &str, read: fn(&Value<'a>) -> Result<T, String>) -> Result<Option<T>, Error> {
+    fn read<T>(&self, name: &str, read: fn(&Value<'a>) -> Result<T, GoError>) -> Result<Option<T>, Error> {
         self.fields.get(name).map(read).transpose().map_err(|error| self.wrong(name, &error))
     }
 
-    fn wrong(&self, name: &str, error: &str) -> Error {
+    fn wrong(&self, name: &str, error: &GoError) -> Error {
         Error::new(format!("field type conversion error for {}.{name} value type: {error}", self.type_name))
     }
 
@@ -113,8 +114,8 @@ impl<'a> Fieldwise<'_, 'a> {
 }
 
 /// The message of the server for a value that it cannot convert to a Go type.
-fn impossible(value: &Value<'_>, to: &str) -> String {
-    match value {
+fn impossible(value: &Value<'_>, to: &str) -> GoError {
+    let message = match value {
         Value::Int(_) | Value::Uint(_) => format!("unsupported type conversion from '{}' to {to}", value.type_name()),
         Value::Double(_) => format!("type conversion error from Double to '{to}'"),
         Value::Bool(_) => format!("type conversion error from bool to '{to}'"),
@@ -129,57 +130,58 @@ fn impossible(value: &Value<'_>, to: &str) -> String {
         Value::List(list) if list.is_strict() => format!("type conversion error from 'list(dyn)' to '{to}'"),
         Value::Map(map) if map.is_strict() => format!("type conversion error from 'map(dyn, dyn)' to '{to}'"),
         other => format!("type conversion error from {} to '{to}'", other.type_name()),
-    }
+    };
+    message.into()
 }
 
-fn boolean<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn boolean<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     if let Value::Bool(_) = value { Ok(value.clone()) } else { Err(impossible(value, "bool")) }
 }
 
-fn bytes<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn bytes<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     if let Value::Bytes(_) = value { Ok(value.clone()) } else { Err(impossible(value, "[]uint8")) }
 }
 
-fn string<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn string<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     if let Value::String(_) = value { Ok(value.clone()) } else { Err(impossible(value, "string")) }
 }
 
-fn double<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn double<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     if let Value::Double(_) = value { Ok(value.clone()) } else { Err(impossible(value, "float64")) }
 }
 
-fn float<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn float<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     match value {
         Value::Double(value) => Ok(Value::Double(f64::from(*value as f32))),
         other => Err(impossible(other, "float32")),
     }
 }
 
-fn int64(value: &Value<'_>) -> Result<i64, String> {
+fn int64(value: &Value<'_>) -> Result<i64, GoError> {
     if let Value::Int(value) = value { Ok(*value) } else { Err(impossible(value, "int64")) }
 }
 
-fn int32(value: &Value<'_>) -> Result<i64, String> {
+fn int32(value: &Value<'_>) -> Result<i64, GoError> {
     match value {
-        Value::Int(value) => i32::try_from(*value).map(i64::from).map_err(|_| "integer overflow".to_owned()),
+        Value::Int(value) => i32::try_from(*value).map(i64::from).map_err(|_| "integer overflow".into()),
         other => Err(impossible(other, "int32")),
     }
 }
 
-fn uint64<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn uint64<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     if let Value::Uint(_) = value { Ok(value.clone()) } else { Err(impossible(value, "uint64")) }
 }
 
-fn uint32<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn uint32<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     match value {
         Value::Uint(value) if u32::try_from(*value).is_ok() => Ok(Value::Uint(*value)),
-        Value::Uint(_) => Err("unsigned integer overflow".to_owned()),
+        Value::Uint(_) => Err("unsigned integer overflow".into()),
         other => Err(impossible(other, "uint32")),
     }
 }
 
 /// The value as JSON, in which all numbers are doubles.
-fn json<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
+fn json<'a>(value: &Value<'a>) -> Result<Value<'a>, GoError> {
     let of_text = |text: String| Ok(Value::string(text));
     match value {
         Value::Null | Value::Bool(_) | Value::Double(_) | Value::String(_) => Ok(value.clone()),
@@ -200,7 +202,7 @@ fn json<'a>(value: &Value<'a>) -> Result<Value<'a>, String> {
     }
 }
 
-fn json_map<'a>(map: &Map<'a>) -> Result<Value<'a>, String> {
+fn json_map<'a>(map: &Map<'a>) -> Result<Value<'a>, GoError> {
     let mut made = BTreeMap::new();
     for (key, value) in map.entries().map_err(|error| error.to_string())? {
         let Value::String(key) = key else { return Err(impossible(&key, "string")) };

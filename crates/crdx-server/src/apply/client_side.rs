@@ -4,6 +4,7 @@
 //! Follows `k8s.io/kubectl/pkg/util/apply.go` and `k8s.io/apimachinery/pkg/util/jsonmergepatch`.
 
 use super::{field_manager::LAST_APPLIED, path::equal};
+use crdx_value::GoError;
 use crdx_value::{Map, Value, json, number};
 use std::borrow::Cow;
 
@@ -123,14 +124,14 @@ pub fn drop_nulls(value: &mut Value) {
 ///
 /// # Errors
 /// Returns a text if the annotation is not valid JSON.
-pub fn patch(live: &Value, mut modified: Value) -> Result<Value, String> {
+pub fn patch(live: &Value, mut modified: Value) -> Result<Value, GoError> {
     let mut original = last_applied(live)?;
     round_numbers(&mut original);
     round_numbers(&mut modified);
     Ok(patch_of(&original, &modified, &rounded(live)))
 }
 
-fn last_applied(live: &Value) -> Result<Value, String> {
+fn last_applied(live: &Value) -> Result<Value, GoError> {
     Ok(match live.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty()) {
         Some(text) => crdx_text::json::read(text.as_bytes()).map_err(|e| e.message)?,
         None => Value::Object(Map::new()),

@@ -16,6 +16,7 @@ use super::{
     updater::{Conflict, Failure, Owners, Updater, Versions},
 };
 use crate::pipeline::object_meta;
+use crdx_value::GoError;
 use crdx_value::release::{Release, V1_37};
 use crdx_value::{Map, Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
@@ -39,7 +40,7 @@ pub enum Refusal {
     BadRequest(String),
     /// 500, with the message.
     #[error("{0}")]
-    Internal(String),
+    Internal(GoError),
 }
 
 /// Updates `metadata.managedFields` for requests to one version of a resource or subresource.
@@ -139,7 +140,7 @@ impl FieldManager<'_> {
     }
 
     /// The owners after an update, before the number of managers is limited.
-    fn updated(&self, live: &Value, new: &Value, mut managed: Managed, manager: &str) -> Result<Managed, String> {
+    fn updated(&self, live: &Value, new: &Value, mut managed: Managed, manager: &str) -> Result<Managed, GoError> {
         const SELF: &str = "current-operation";
         let converted = self.converted(new, "new")?;
         let new = converted.as_ref().unwrap_or(new);
@@ -158,7 +159,7 @@ impl FieldManager<'_> {
             .update(live, new, self.api_version, std::mem::take(&mut managed.owners), SELF)
             .map_err(|failure| match failure {
                 Failure::Error(text) => text,
-                Failure::Conflicts(_) => "conflicts".to_owned(),
+                Failure::Conflicts(_) => "conflicts".into(),
             })?;
         strip(&mut owners, SELF);
         if let Some(mut owner) = owners.remove(SELF) {
@@ -173,16 +174,16 @@ impl FieldManager<'_> {
         Ok(managed)
     }
 
-    fn check(&self, value: &Value, allow_duplicates: bool) -> Result<(), String> {
+    fn check(&self, value: &Value, allow_duplicates: bool) -> Result<(), GoError> {
         let Some(ty) = self.versions.type_of(self.api_version) else {
-            return Err(format!("no corresponding type for {}", self.api_version));
+            return Err(format!("no corresponding type for {}", self.api_version).into());
         };
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind != self.kind {
-            return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)));
+            return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)).into());
         }
         let errors = validate(ty, value, Validation::new(self.release, allow_duplicates));
-        if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors)) }
+        if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors).into()) }
     }
 
     /// Applies `patch` to `live`, and returns the object with its managedFields; `default` sets defaults of an object in the version
@@ -207,7 +208,7 @@ impl FieldManager<'_> {
             )));
         }
         let managed = Managed::read(managed_fields(live))
-            .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}")))?;
+            .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}").into()))?;
         let applied = match self.apply_once(live, patch, &managed, manager, force, default) {
             // kubectl takes over an object of client-side apply without conflicts.
             Err(Refusal::Conflicts(conflicts)) if manager == "kubectl" => {
@@ -246,7 +247,7 @@ impl FieldManager<'_> {
             managed = self
                 .in_own_version(self.empty_object, "live", self.empty_object)
                 .and_then(|empty| self.updated(&empty, &bare, managed, "before-first-apply"))
-                .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}")))?;
+                .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}").into()))?;
             managed.cap();
         }
         if managed_fields(patch).is_some_and(is_readable) {
@@ -254,10 +255,11 @@ impl FieldManager<'_> {
         }
         let described = |o: &Value| self.describe(o);
         self.check(patch, false).map_err(|e| {
-            Refusal::Internal(format!("failed to create typed patch object ({}): {e}", described(patch)))
+            Refusal::Internal(format!("failed to create typed patch object ({}): {e}", described(patch)).into())
         })?;
-        self.check(&bare, true)
-            .map_err(|e| Refusal::Internal(format!("failed to create typed live object ({}): {e}", described(live))))?;
+        self.check(&bare, true).map_err(|e| {
+            Refusal::Internal(format!("failed to create typed live object ({}): {e}", described(live)).into())
+        })?;
         let id = self.identity(manager, "Apply");
         let updater = Updater { versions: self.versions, release: self.release };
         let owners = std::mem::take(&mut managed.owners);
@@ -275,7 +277,9 @@ impl FieldManager<'_> {
                 default(&mut new, &merged);
                 if let Some(e) = self.versions.unconvertible(&new) {
                     let described = described(patch);
-                    return Err(Refusal::Internal(format!("failed to convert to unversioned ({described}): {e}")));
+                    return Err(Refusal::Internal(
+                        format!("failed to convert to unversioned ({described}): {e}").into(),
+                    ));
                 }
                 managed.times.insert(id, self.now.to_owned());
                 new
@@ -286,14 +290,14 @@ impl FieldManager<'_> {
     }
 
     /// Converts an object to the version of the request, as the server does; a Scale cannot be converted.
-    fn in_own_version(&self, object: &Value, which: &str, described: &Value) -> Result<Value, String> {
+    fn in_own_version(&self, object: &Value, which: &str, described: &Value) -> Result<Value, GoError> {
         self.versions.convert(object, self.api_version).map_err(|e| {
-            format!("failed to convert {which} object ({}) to proper version: {e}", self.describe(described))
+            format!("failed to convert {which} object ({}) to proper version: {e}", self.describe(described)).into()
         })
     }
 
     /// Converts an object to the version of the request; `None` if it has that version.
-    fn converted(&self, object: &Value, which: &str) -> Result<Option<Value>, String> {
+    fn converted(&self, object: &Value, which: &str) -> Result<Option<Value>, GoError> {
         if object.get("apiVersion").and_then(Value::as_str) == Some(self.api_version) {
             return Ok(None);
         }
@@ -381,9 +385,9 @@ mod tests {
         fn type_of(&self, api_version: &str) -> Option<&Type> {
             (api_version == "x.io/v1").then(|| self.0.resolve())
         }
-        fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
             let to = |name: &str| format!("request to convert CR to an invalid group/version: {name}");
-            if api_version == "x.io/v1" { Ok(object.clone()) } else { Err(to(api_version)) }
+            if api_version == "x.io/v1" { Ok(object.clone()) } else { Err(to(api_version).into()) }
         }
         fn ignored(&self, _: &str) -> Option<&Set> {
             None
@@ -458,7 +462,7 @@ mod tests {
         let live = object_with("{}");
         let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_, _| {});
         let described = |spec: &str| match apply(spec) {
-            Err(Refusal::Internal(text)) => text,
+            Err(Refusal::Internal(error)) => error.to_string(),
             other => panic!("{other:?}"),
         };
         let head = "failed to create typed patch object (/a; x.io/v1, Kind=X): ";

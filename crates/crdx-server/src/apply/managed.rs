@@ -6,6 +6,7 @@ use super::{
     set::Set,
     updater::{Owner, Owners},
 };
+use crdx_value::GoError;
 use crdx_value::{Map, Value, quote::go_quote};
 use std::collections::BTreeMap;
 
@@ -26,21 +27,25 @@ impl Managed {
     ///
     /// # Errors
     /// Returns the server's message for a malformed entry.
-    pub fn read(entries: Option<&Value>) -> Result<Self, String> {
+    pub fn read(entries: Option<&Value>) -> Result<Self, GoError> {
         let mut managed = Self::default();
         for (index, entry) in entries.and_then(Value::as_array).unwrap_or_default().iter().enumerate() {
             let get = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             let (operation, version) = (get("operation"), get("apiVersion"));
             if operation != "Apply" && operation != "Update" {
-                return Err("operation must be `Apply` or `Update`".to_owned());
+                return Err("operation must be `Apply` or `Update`".into());
             }
             if version.is_empty() {
-                return Err("apiVersion must not be empty".to_owned());
+                return Err("apiVersion must not be empty".into());
             }
             match get("fieldsType") {
                 "FieldsV1" => {}
-                "" => return Err(format!("missing fieldsType in managed fields entry {index}")),
-                other => return Err(format!("invalid fieldsType {} in managed fields entry {index}", go_quote(other))),
+                "" => return Err(format!("missing fieldsType in managed fields entry {index}").into()),
+                other => {
+                    return Err(
+                        format!("invalid fieldsType {} in managed fields entry {index}", go_quote(other)).into()
+                    );
+                }
             }
             let applied = operation == "Apply";
             let identity = Identity {

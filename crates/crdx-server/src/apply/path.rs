@@ -2,6 +2,7 @@
 //!
 //! Follows `structured-merge-diff/fieldpath/{element,path,serialize-pe}.go`.
 
+use crdx_value::GoError;
 use crdx_value::{Value, json, number, quote::go_quote};
 use std::{cmp::Ordering, fmt, fmt::Write as _};
 
@@ -56,12 +57,12 @@ impl PathElement {
     ///
     /// # Errors
     /// Returns the server's message for a malformed element.
-    pub(crate) fn from_key(key: &str) -> Result<Option<Self>, String> {
+    pub(crate) fn from_key(key: &str) -> Result<Option<Self>, GoError> {
         let Some((kind, rest)) = key.split_at_checked(2) else {
-            return Err("key must be 2 characters long:".to_owned());
+            return Err("key must be 2 characters long:".into());
         };
         if !kind.ends_with(':') {
-            return Err(format!("missing colon: {key}"));
+            return Err(format!("missing colon: {key}").into());
         }
         let read = |text: &str| crdx_text::json::read(text.as_bytes()).map(as_float).map_err(|e| e.message);
         Ok(match kind {
@@ -69,7 +70,7 @@ impl PathElement {
             "v:" => Some(Self::Value(read(rest)?)),
             "k:" => match read(rest)? {
                 Value::Object(fields) => Some(Self::Key(fields.into_iter().collect())),
-                _ => return Err(format!("not a key: {key}")),
+                _ => return Err(format!("not a key: {key}").into()),
             },
             "i:" => Some(Self::Index(rest.parse().map_err(|_| format!("not an index: {key}"))?)),
             _ => None,

@@ -4,6 +4,7 @@
 
 use super::path::{Path, PathElement};
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -46,7 +47,7 @@ impl Set {
     }
 
     /// The set of these paths, given as field names.
-    pub(crate) fn of_fields(paths: &[&[&str]]) -> Self {
+    pub fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
             let path: Path = path.iter().map(|name| PathElement::Field((*name).to_owned())).collect();
@@ -214,16 +215,16 @@ impl Set {
     ///
     /// # Errors
     /// Returns the server's message for a malformed object.
-    pub fn from_fields(fields: &Value) -> Result<Self, String> {
+    pub fn from_fields(fields: &Value) -> Result<Self, GoError> {
         match fields {
             Value::Object(fields) => Ok(Self::read(fields)?.0),
             Value::Null => Ok(Self::default()),
-            _ => Err("fieldsV1 must be an object".to_owned()),
+            _ => Err("fieldsV1 must be an object".into()),
         }
     }
 
     /// Decodes a node: the set below it, and true if the node itself is a member.
-    fn read(fields: &Map) -> Result<(Self, bool), String> {
+    fn read(fields: &Map) -> Result<(Self, bool), GoError> {
         let (mut set, mut is_member) = (Self::default(), false);
         for (key, value) in fields {
             if key == "." {
@@ -231,7 +232,7 @@ impl Set {
                 continue;
             }
             let Some(element) = PathElement::from_key(key)? else { continue };
-            let Value::Object(below) = value else { return Err(format!("{key} must be an object")) };
+            let Value::Object(below) = value else { return Err(format!("{key} must be an object").into()) };
             let (below, below_is_member) = Self::read(below)?;
             set.add(element, Node { is_member: below_is_member, below });
         }

@@ -12,6 +12,7 @@ pub mod validate;
 
 use super::{gofmt, path::PathElement};
 use crdx_types::merge::{ListRelation, ListType, Scalar};
+use crdx_value::GoError;
 use crdx_value::{Value, print, quote::go_quote};
 
 /// An error at a path in a typed value.
@@ -54,24 +55,24 @@ pub(crate) fn errors_text(errors: &[TypeError]) -> String {
 ///
 /// # Errors
 /// Returns the message if the item has no such element.
-fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
+fn item_element(list: &ListType, item: &Value) -> Result<PathElement, GoError> {
     match &list.relation {
-        ListRelation::Atomic => Err("invalid indexing of non-associative list".to_owned()),
+        ListRelation::Atomic => Err("invalid indexing of non-associative list".into()),
         ListRelation::Keyed(keys) if !keys.is_empty() => keyed_element(list, keys, item),
         _ => match item {
-            Value::Object(_) => Err("associative list without keys has an element that's a map type".to_owned()),
-            Value::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
-            Value::Null => Err("associative list without keys has an element that's an explicit null".to_owned()),
+            Value::Object(_) => Err("associative list without keys has an element that's a map type".into()),
+            Value::Array(_) => Err("not supported: associative list with lists as elements".into()),
+            Value::Null => Err("associative list without keys has an element that's an explicit null".into()),
             scalar => Ok(PathElement::Value(scalar.clone())),
         },
     }
 }
 
-fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathElement, String> {
+fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathElement, GoError> {
     let members = match item {
         Value::Object(members) => members,
-        Value::Null => return Err("associative list with keys may not have a null element".to_owned()),
-        _ => return Err("associative list with keys may not have non-map elements".to_owned()),
+        Value::Null => return Err("associative list with keys may not have a null element".into()),
+        _ => return Err("associative list with keys may not have non-map elements".into()),
     };
     let mut found = Vec::new();
     for key in keys {
@@ -81,7 +82,7 @@ fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathE
         }
         let Some(map) = &list.items.resolve().map else {
             let reason = "associative list may not have non-map types";
-            return Err(format!("couldn't find default value for {key}: {reason}"));
+            return Err(format!("couldn't find default value for {key}: {reason}").into());
         };
         if let Some(default) = map.fields.get(key).and_then(|f| f.default.as_ref()) {
             found.push((key.clone(), default.clone()));
@@ -89,7 +90,8 @@ fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathE
             return Err(format!(
                 "associative list with keys has an element that omits key field {} (and doesn't have default value)",
                 go_quote(key)
-            ));
+            )
+            .into());
         }
     }
     if found.is_empty() {
@@ -97,7 +99,7 @@ fn keyed_element(list: &ListType, keys: &[String], item: &Value) -> Result<PathE
         return Err(format!(
             "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
             keys.join(" ")
-        ));
+        ).into());
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(PathElement::Key(found))

@@ -14,6 +14,7 @@ use super::{
     },
 };
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ pub enum Failure {
     /// Other managers own fields that the apply sets to different values.
     Conflicts(Vec<Conflict>),
     /// A value does not match its type, with the message.
-    Error(String),
+    Error(GoError),
 }
 
 /// The versions of a resource.
@@ -58,7 +59,7 @@ pub trait Versions {
     ///
     /// # Errors
     /// Returns the message if the object cannot be converted.
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError>;
     /// The reason why an object cannot be converted to the internal type of its kind.
     fn unconvertible(&self, _object: &Value) -> Option<String> {
         None
@@ -72,7 +73,7 @@ impl<V: Versions + ?Sized> Versions for &V {
         (**self).type_of(api_version)
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         (**self).convert(object, api_version)
     }
 
@@ -101,7 +102,7 @@ impl Typed<'_> {
     }
     fn compare(&self, new: &Self) -> Result<Comparison, Failure> {
         typed::compare::compare(self.ty, &self.value, &new.value)
-            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e))))
+            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e)).into()))
     }
 }
 
@@ -116,14 +117,14 @@ pub(crate) struct Updater<'a> {
 impl<'a> Updater<'a> {
     /// Converts the object to a version; `None` if the version has no type. The converted object must match its type
     /// even if only the apiVersion differs, because conversion does not prune.
-    fn in_version(&self, object: &Value, api_version: &str) -> Result<Option<Typed<'a>>, String> {
+    fn in_version(&self, object: &Value, api_version: &str) -> Result<Option<Typed<'a>>, GoError> {
         if object.get("apiVersion").and_then(Value::as_str) == Some(api_version) {
             return Ok(self.versions.type_of(api_version).map(|ty| Typed { value: object.clone(), ty }));
         }
         let value = self.versions.convert(object, api_version)?;
         let Some(ty) = self.versions.type_of(api_version) else { return Ok(None) };
         let errors = validate(ty, &value, Validation::new(self.release, false));
-        if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors)) }
+        if errors.is_empty() { Ok(Some(Typed { value, ty })) } else { Err(errors_text(&errors).into()) }
     }
 
     /// The owners after a create, update or patch of `live` into `new`, both in `version`.
@@ -164,10 +165,10 @@ impl<'a> Updater<'a> {
         force: bool,
     ) -> Result<(Option<Value>, Owners), Failure> {
         let mut owners = self.reconciled(live, owners)?;
-        let missing = || Failure::Error(format!("no corresponding type for {version}"));
+        let missing = || Failure::Error(format!("no corresponding type for {version}").into());
         let ty = self.versions.type_of(version).ok_or_else(missing)?;
         let merged = typed::merge::merge(ty, live, config)
-            .map_err(|e| Failure::Error(format!("failed to merge config: {}", errors_text(&e))))?;
+            .map_err(|e| Failure::Error(format!("failed to merge config: {}", errors_text(&e)).into()))?;
         let mut set = field_set(ty, config);
         if let Some(ignored) = self.versions.ignored(version) {
             set = set.recursive_difference(ignored);
@@ -177,7 +178,7 @@ impl<'a> Updater<'a> {
         let new = match last.filter(|l| !l.set.is_empty()) {
             Some(last) => self
                 .prune(Typed { value: merged, ty }, &owners, version, &last)
-                .map_err(|e| Failure::Error(format!("failed to prune fields: {e}")))?,
+                .map_err(|e| Failure::Error(format!("failed to prune fields: {e}").into()))?,
             None => merged,
         };
         let (owners, _) = self.shift(live, &new, version, owners, manager, force)?;
@@ -194,10 +195,10 @@ impl<'a> Updater<'a> {
         manager: &str,
         force: bool,
     ) -> Result<(Owners, Comparison), Failure> {
-        let missing = || Failure::Error(format!("no corresponding type for {version}"));
+        let missing = || Failure::Error(format!("no corresponding type for {version}").into());
         let ty = self.versions.type_of(version).ok_or_else(missing)?;
         let current = typed::compare::compare(ty, old, new)
-            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e))))?;
+            .map_err(|e| Failure::Error(format!("failed to compare objects: {}", errors_text(&e)).into()))?;
         let names: Vec<String> = owners.keys().filter(|name| *name != manager).cloned().collect();
         if names.is_empty() {
             owners.retain(|_, owner| !owner.set.is_empty());
@@ -216,7 +217,7 @@ impl<'a> Updater<'a> {
             if !seen.contains_key(&at) {
                 let seen_in = |object: &Value, which: &str| {
                     self.in_version(object, &at)
-                        .map_err(|e| Failure::Error(format!("failed to convert {which} object: {e}")))
+                        .map_err(|e| Failure::Error(format!("failed to convert {which} object: {e}").into()))
                 };
                 let (Some(old), Some(new)) = (seen_in(old, "old")?, seen_in(new, "new")?) else {
                     owners.remove(&name);
@@ -243,7 +244,7 @@ impl<'a> Updater<'a> {
     }
 
     /// Removes the fields that the manager applied previously and that no manager owns now.
-    fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Result<Value, String> {
+    fn prune(&self, merged: Typed<'a>, owners: &Owners, version: &str, last: &Owner) -> Result<Value, GoError> {
         let at_last = self
             .in_version(&merged.value, &last.api_version)
             .map_err(|e| format!("failed to convert merged object to last applied version: {e}"))?;
@@ -264,7 +265,7 @@ impl<'a> Updater<'a> {
         pruned: Typed<'a>,
         first: &str,
         owners: &Owners,
-    ) -> Result<Typed<'a>, String> {
+    ) -> Result<Typed<'a>, GoError> {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owner in owners.values() {
             by_version.entry(&owner.api_version).or_default().extend(owner.set.clone());
@@ -288,7 +289,7 @@ impl<'a> Updater<'a> {
     }
 
     /// Restores removed fields that the manager did not own.
-    fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Result<Typed<'a>, String> {
+    fn add_back_dangling(&self, merged: &Typed<'a>, pruned: &Typed<'a>, last: &Owner) -> Result<Typed<'a>, GoError> {
         let pruned = self
             .in_version(&pruned.value, &last.api_version)
             .map_err(|e| format!("failed to convert pruned object to last applied version: {e}"))?;

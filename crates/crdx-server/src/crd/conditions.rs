@@ -11,8 +11,9 @@ use super::names_in_use::NamesInUse;
 use super::validation::structural;
 use super::{CLEANUP_FINALIZER, Condition, CustomResourceDefinition, Spec};
 use crdx_text::malformed::MalformedStrings;
+use crdx_value::GoError;
 use crdx_value::Value;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BoundedErrors, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31};
 use std::collections::HashSet;
 
@@ -160,8 +161,8 @@ pub(crate) fn check_structure(crd: &mut CustomResourceDefinition, release: Relea
 ///
 /// # Errors
 /// Returns an error text if a schema cannot be converted to a structural schema at all.
-pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, String> {
-    let mut errors = Vec::new();
+pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, GoError> {
+    let mut errors = BoundedErrors::default();
     let path = FieldPath::new("spec");
     if spec.preserves_unknown_fields() {
         let path = path.child("preserveUnknownFields");
@@ -171,14 +172,14 @@ pub fn structural_errors(spec: &Spec, release: Release) -> Result<ErrorList, Str
     for (i, v) in spec.versions.iter().enumerate() {
         let Some(schema) = spec.schema(&v.name) else { continue };
         if let Some(reason) = structural::unsupported(schema, release) {
-            return Err(format!("failed to check validation schema for version {}: {reason}", v.name));
+            return Err(format!("failed to check validation schema for version {}: {reason}", v.name).into());
         }
         let path = path.index(i);
         let path = path.child("schema");
         let path = path.child("openAPIV3Schema");
-        errors.append(&mut structural::validate(schema, &MalformedStrings::default(), release, &path));
+        errors.extend(structural::validate(schema, &MalformedStrings::default(), release, &path));
     }
-    Ok(errors)
+    Ok(errors.finish())
 }
 
 /// Sets `KubernetesAPIApprovalPolicyConformant` on CRDs of protected groups.

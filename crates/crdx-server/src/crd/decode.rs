@@ -27,7 +27,7 @@ pub struct Decoded {
     pub crd: CustomResourceDefinition,
     /// The paths of unknown fields, in document order if positions are known.
     pub unknown: Vec<String>,
-    /// The paths of values that are decoded leniently: duplicate keys in them are not reported.
+    /// The paths of values with duplicate keys that are decoded leniently: the keys are not reported.
     pub lenient: Vec<String>,
 }
 

@@ -21,8 +21,9 @@ pub use resolve::resolved;
 
 use super::CustomResourceDefinition;
 use crdx_embedded::embedded;
-use crdx_text::json;
+use crdx_text::{TooLong, json};
 use crdx_types::openapi::{OpenApiVersion, PREFIX_V2, PREFIX_V3};
+use crdx_value::json::length;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
 use std::sync::OnceLock;
@@ -79,25 +80,41 @@ fn info() -> Value {
 
 /// Merges documents of one edition; parts with the same name are identical in all documents.
 pub fn merge(documents: impl IntoIterator<Item = Value>) -> Value {
-    fn fold(into: &mut Map, from: Map, depth: usize) {
-        for (key, v) in from {
-            match (into.get_mut(&key), v) {
-                (Some(Value::Object(into)), Value::Object(from)) if depth > 0 => fold(into, from, depth - 1),
-                (Some(_), _) => {}
-                (None, v) => {
-                    into.insert(key, v);
-                }
+    merge_within(usize::MAX, documents.into_iter().map(Ok::<_, TooLong>)).unwrap_or_default()
+}
+
+/// As [`merge`], for a document whose parts have at most `limit` bytes of compact JSON. It stops at the first error.
+///
+/// # Errors
+/// A document is an error, or the parts would be longer.
+pub fn merge_within<E: From<TooLong>>(
+    limit: usize,
+    documents: impl IntoIterator<Item = Result<Value, E>>,
+) -> Result<Value, E> {
+    let mut all = Map::new();
+    let mut left = limit;
+    for document in documents {
+        if let Value::Object(members) = document? {
+            // Merges down to individual paths, parameters and types.
+            fold(&mut all, members, 2, &mut left).ok_or(TooLong(limit))?;
+        }
+    }
+    Ok(Value::Object(all))
+}
+
+/// Adds the members that are missing; `None` if they are longer than what is `left`.
+fn fold(into: &mut Map, from: Map, depth: usize, left: &mut usize) -> Option<()> {
+    for (key, v) in from {
+        match (into.get_mut(&key), v) {
+            (Some(Value::Object(into)), Value::Object(from)) if depth > 0 => fold(into, from, depth - 1, left)?,
+            (Some(_), _) => {}
+            (None, v) => {
+                *left = left.checked_sub(length(&v))?;
+                into.insert(key, v);
             }
         }
     }
-    let mut all = Map::new();
-    for document in documents {
-        if let Value::Object(members) = document {
-            // Merges down to individual paths, parameters and types.
-            fold(&mut all, members, 2);
-        }
-    }
-    Value::Object(all)
+    Some(())
 }
 
 fn definitions(

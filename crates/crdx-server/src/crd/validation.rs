@@ -27,7 +27,7 @@ use super::approval::{Approval, approval, is_protected};
 use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
 use crate::pipeline::metadata::{self, Metadata, NameRule};
 pub use conversion::{client_config, has_invalid_ca_bundle};
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BadValue, BoundedErrors, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_33};
 pub use defaults::coerce_all;
 pub use options::{TYPES, schemas};
@@ -40,7 +40,8 @@ const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 /// Validates a new CRD.
 pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let m = Metadata::new(&crd.metadata);
-    let mut errors = metadata::validate(m, false, NameRule::Subdomain, &METADATA, release);
+    let mut errors = BoundedErrors::default();
+    errors.extend(metadata::validate(m, false, NameRule::Subdomain, &METADATA, release));
     for key in ["generateName", "name"] {
         let name = m.text(key);
         if !name.is_empty() && name != format!("{}.{}", crd.spec.names.plural, crd.spec.group) {
@@ -51,6 +52,7 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
     let options = Options { malformed: crd.malformed.clone(), ..Options::create(release) };
     spec::validate(&crd.spec, &options, &FieldPath::new("spec"), &mut errors);
     rest(crd, None, release, &mut errors);
+    let mut errors = errors.finish();
     if errors.is_empty() {
         errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA, release);
     }
@@ -61,7 +63,8 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
 /// Validates an update.
 pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
     let options = Options::update(new, old, release);
-    let mut errors = changed_metadata(new, old, release);
+    let mut errors = BoundedErrors::default();
+    errors.extend(changed_metadata(new, old, release));
     let path = FieldPath::new("spec");
     spec::validate(&new.spec, &options, &path, &mut errors);
     let names = path.child("names");
@@ -81,6 +84,7 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     immutable(&path.child("group"), &new.spec.group, &old.spec.group);
     immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
     rest(new, Some(old), release, &mut errors);
+    let mut errors = errors.finish();
     malformed::show(&new.malformed, &mut errors);
     errors
 }
@@ -88,10 +92,10 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
 /// The errors that prevent even an unchanged CRD from being updated, because no relaxation for existing CRDs covers
 /// them. For CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
 pub fn validate_existing(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
-    let mut errors = Vec::new();
+    let mut errors = BoundedErrors::default();
     spec::validate(&crd.spec, &Options::update(crd, crd, release), &FieldPath::new("spec"), &mut errors);
     rest(crd, Some(crd), release, &mut errors);
-    errors
+    errors.finish()
 }
 
 /// Validates an update of `/status`.
@@ -100,8 +104,10 @@ pub fn validate_status_update(
     old: &CustomResourceDefinition,
     release: Release,
 ) -> ErrorList {
-    let mut errors = changed_metadata(new, old, release);
+    let mut errors = BoundedErrors::default();
+    errors.extend(changed_metadata(new, old, release));
     status(new, &mut errors);
+    let mut errors = errors.finish();
     malformed::show(&new.malformed, &mut errors);
     errors
 }
@@ -115,7 +121,7 @@ fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefiniti
     errors
 }
 
-fn status(crd: &CustomResourceDefinition, errors: &mut ErrorList) {
+fn status(crd: &CustomResourceDefinition, errors: &mut BoundedErrors) {
     spec::names(&crd.status.accepted_names, &FieldPath::new("status").child("acceptedNames"), errors);
 }
 
@@ -124,7 +130,7 @@ fn rest(
     crd: &CustomResourceDefinition,
     old: Option<&CustomResourceDefinition>,
     release: Release,
-    errors: &mut ErrorList,
+    errors: &mut BoundedErrors,
 ) {
     status(crd, errors);
     stored_versions(crd, release, errors);
@@ -137,7 +143,7 @@ fn rest(
     }
 }
 
-fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mut ErrorList) {
+fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mut BoundedErrors) {
     let path = FieldPath::new("status");
     let path = path.child("storedVersions");
     let stored = &crd.status.stored_versions;
@@ -171,7 +177,7 @@ fn stored_versions(crd: &CustomResourceDefinition, release: Release, errors: &mu
     }
 }
 
-fn api_approval(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut ErrorList) {
+fn api_approval(crd: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut BoundedErrors) {
     if !is_protected(&crd.spec.group) {
         return;
     }

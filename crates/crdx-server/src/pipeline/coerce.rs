@@ -95,15 +95,16 @@ fn coerce_resource(
 mod tests {
     use super::*;
     use crate::pipeline::testing::{json, node};
+    use crdx_value::GoError;
     use crdx_value::field::ROOT;
 
     const SCHEMA: &str = r#"{"properties":{"m":{"additionalProperties":{"x-kubernetes-embedded-resource":true}}}}"#;
 
-    fn coerced(v: &str, drop_malformed: bool) -> (Result<Value, String>, Vec<String>) {
+    fn coerced(v: &str, drop_malformed: bool) -> (Result<Value, GoError>, Vec<String>) {
         let mut v = json(v);
         let mut unknown = Unknown::new(true);
         let done = coerce(&mut v, &node(SCHEMA), false, drop_malformed, &ROOT, &mut unknown, Release::NEWEST);
-        (done.map(|()| v).map_err(|e| e.to_string()), unknown.sorted())
+        (done.map(|()| v).map_err(|e| e.to_string().into()), unknown.sorted())
     }
 
     #[test]
@@ -116,12 +117,12 @@ mod tests {
     #[test]
     fn wrong_types_are_errors_in_requests_and_dropped_from_storage() {
         let kind = r#"{"m":{"k":{"kind":1}}}"#;
-        assert_eq!(coerced(kind, false).0, Err("m[k].kind: Invalid value: 1: must be a string".to_owned()));
+        assert_eq!(coerced(kind, false).0, Err("m[k].kind: Invalid value: 1: must be a string".into()));
         assert_eq!(coerced(kind, true).0, Ok(json(r#"{"m":{"k":{}}}"#)));
         let metadata = r#"{"m":{"k":{"metadata":{"name":1,"uid":"u"}}}}"#;
         assert_eq!(
             coerced(metadata, false).0,
-            Err(r#"m[k].metadata: Invalid value: {"name":1,"uid":"u"}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"#.to_owned())
+            Err(r#"m[k].metadata: Invalid value: {"name":1,"uid":"u"}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"#.into())
         );
         assert_eq!(coerced(metadata, true).0, Ok(json(r#"{"m":{"k":{"metadata":{"uid":"u"}}}}"#)));
     }

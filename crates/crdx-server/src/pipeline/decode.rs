@@ -32,7 +32,7 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         }
     };
     let (group, version) = parse_group_version(&api_version)
-        .map_err(|message| DecodeError { message, field: Some("apiVersion".to_owned()) })?;
+        .map_err(|message| DecodeError { message: message.into(), field: Some("apiVersion".to_owned()) })?;
     if group == rv.facts.group && kind == rv.facts.kind {
         let node = if version == rv.facts.version { rv.root() } else { None };
         if !rv.facts.preserve_unknown_fields {

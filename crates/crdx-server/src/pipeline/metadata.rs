@@ -424,7 +424,7 @@ pub(crate) fn validate_manager(manager: &str, path: &FieldPath<'_>, release: Rel
 fn mismatch(metadata: &Value, release: Release) -> Option<String> {
     let types = Types::of_definitions(release);
     let id = types.id("meta/v1.ObjectMeta")?;
-    if conforms(types, id, metadata) { None } else { restore::check(types, id, metadata).err() }
+    if conforms(types, id, metadata) { None } else { restore::check(types, id, metadata).err().map(String::from) }
 }
 
 /// The metadata of an object as the strategy decodes it.

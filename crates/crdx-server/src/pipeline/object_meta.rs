@@ -178,7 +178,7 @@ impl Reader {
         match v {
             Value::Null => Ok(None),
             Value::String(s) => {
-                time::parse(s).map(Some).map_err(|message| MetadataError { message, path: path.path() })
+                time::parse(s).map(Some).map_err(|message| MetadataError { message: message.into(), path: path.path() })
             }
             other => Err(path.mismatch(go_kind(other), "string")),
         }

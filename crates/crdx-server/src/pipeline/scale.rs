@@ -2,6 +2,7 @@
 //! `apiextensions-apiserver/pkg/registry/customresource/validator.go`).
 
 use super::ScalePaths;
+use crdx_value::GoError;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Value, print};
 
@@ -23,7 +24,7 @@ pub(crate) fn validate_status(object: &Value, paths: &ScalePaths, errors: &mut E
 fn replicas(object: &Value, path: &str, errors: &mut ErrorList) {
     let field_path = FieldPath::new(path);
     let message = match nested(object, path, "int64", Value::as_int) {
-        Err(text) => (0, text),
+        Err(error) => (0, error.into()),
         Ok(replicas @ ..=-1) => (replicas, "should be a non-negative integer".to_owned()),
         Ok(replicas) if replicas > i64::from(i32::MAX) => {
             (replicas, format!("should be less than or equal to {}", i32::MAX))
@@ -37,12 +38,12 @@ fn replicas(object: &Value, path: &str, errors: &mut ErrorList) {
 ///
 /// # Errors
 /// Returns Go's message.
-fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> Option<i64>) -> Result<i64, String> {
+fn nested(object: &Value, path: &str, expected: &str, read: impl Fn(&Value) -> Option<i64>) -> Result<i64, GoError> {
     let names: Vec<&str> = path.strip_prefix('.').unwrap_or(path).split('.').collect();
     let complain = |walked: Option<&[&str]>, v: &Value, expected: &str| {
         let walked = walked.unwrap_or_default().join(".");
         let (value, found) = (print::format_v(v), print::type_name(v));
-        Err(format!(".{walked} accessor error: {value} is of the type {found}, expected {expected}"))
+        Err(format!(".{walked} accessor error: {value} is of the type {found}, expected {expected}").into())
     };
     let mut at = object;
     for (i, name) in names.iter().enumerate() {

@@ -3,7 +3,8 @@
 use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
-use crdx_value::{Map, Value};
+use crate::cluster_state::Lookup;
+use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
 /// The resource and kind that a policy matched: those of the request or of an equivalent version.
@@ -78,16 +79,27 @@ fn namespace_matches(
     {
         return Ok(selector.matches(labels(object)));
     }
-    let namespace = cluster.namespace(request.namespace);
-    if !cluster.is_namespace_known(request.namespace) {
-        let labels = namespace.as_deref().and_then(labels);
-        let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
-        return selector.matches_known(labels, &[NAME_LABEL]).map_err(|labels| NotEvaluated::Unknown(unknown(labels)));
+    match cluster.namespace(request.namespace) {
+        Lookup::Found(namespace) => Ok(selector.matches(labels(&namespace))),
+        Lookup::Absent => Err(namespace_not_found(request.namespace).into()),
+        Lookup::Unknown => {
+            let assumed = assumed_namespace(request.namespace);
+            let unknown = |labels| Missing::Namespace { name: request.namespace.to_owned(), labels };
+            let selected = selector.matches_known(labels(&assumed), &[NAME_LABEL]);
+            selected.map_err(|labels| NotEvaluated::Unknown(unknown(labels)))
+        }
     }
-    match namespace {
-        Some(namespace) => Ok(selector.matches(labels(&namespace))),
-        None => Err(namespace_not_found(request.namespace).into()),
-    }
+}
+
+/// The Namespace object assumed for a namespace if only its name is known.
+pub(crate) fn assumed_namespace(name: &str) -> Value {
+    let metadata = [("name", Value::from(name)), ("labels", object([(NAME_LABEL, name)]))];
+    let finalizers = Value::Array(vec!["kubernetes".into()]);
+    object([
+        ("metadata", object(metadata)),
+        ("spec", object([("finalizers", finalizers)])),
+        ("status", object([("phase", "Active")])),
+    ])
 }
 
 /// Formats `namespaces "x" not found`.
@@ -138,13 +150,9 @@ fn rule_matches(rule: &Rule, request: &Request<'_>, resource: &Resource) -> bool
         Some("Cluster") => of_namespaces || !in_namespace,
         Some(_) => false,
     };
-    let listed = |list: &[String], wanted: &str| list.iter().any(|item| item == "*" || item == wanted);
     scope
-        && listed(&rule.operations, request.operation.as_str())
-        && listed(&rule.api_groups, &resource.group)
-        && listed(&rule.api_versions, &resource.version)
-        && rule.resources.iter().any(|entry| {
-            let (name, subresource) = entry.split_once('/').unwrap_or((entry, ""));
-            (name == "*" || name == resource.resource) && (subresource == "*" || subresource == request.subresource)
-        })
+        && rule.includes_operation(request.operation.as_str())
+        && rule.includes_group(&resource.group)
+        && rule.includes_version(&resource.version)
+        && rule.includes_resource(&resource.resource, request.subresource)
 }

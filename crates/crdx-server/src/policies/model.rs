@@ -306,7 +306,8 @@ impl MatchResources {
 }
 
 impl Rule {
-    fn read(v: &Value) -> Self {
+    /// Reads a rule.
+    pub fn read(v: &Value) -> Self {
         Self {
             resource_names: texts(v, "resourceNames"),
             operations: texts(v, "operations"),
@@ -316,6 +317,34 @@ impl Rule {
             scope: v.str_at(&["scope"]).map(str::to_owned),
         }
     }
+
+    /// Returns true if the rule includes an operation, such as `CREATE`.
+    pub fn includes_operation(&self, operation: &str) -> bool {
+        includes(&self.operations, operation)
+    }
+
+    /// Returns true if the rule includes a group.
+    pub fn includes_group(&self, group: &str) -> bool {
+        includes(&self.api_groups, group)
+    }
+
+    /// Returns true if the rule includes a version.
+    pub fn includes_version(&self, version: &str) -> bool {
+        includes(&self.api_versions, version)
+    }
+
+    /// Returns true if the rule includes a resource, or a subresource of it if that is not empty (`rules.Matcher`).
+    pub fn includes_resource(&self, plural: &str, subresource: &str) -> bool {
+        self.resources.iter().any(|entry| {
+            let (name, own) = entry.split_once('/').unwrap_or((entry, ""));
+            (name == "*" || name == plural) && (own == "*" || own == subresource)
+        })
+    }
+}
+
+/// Returns true if a list of a rule has a word or `*`.
+fn includes(list: &[String], word: &str) -> bool {
+    list.iter().any(|item| item == "*" || item == word)
 }
 
 impl Binding {

@@ -4,6 +4,7 @@ use super::knowledge::{Missing, NotEvaluated};
 use super::matching::labels;
 use super::model::{Binding, Policy};
 use super::request::{Cluster, Kind, Request};
+use crate::cluster_state::Listed;
 use crdx_value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,19 +61,19 @@ pub fn collect(
             return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned().into());
         }
         let name = Some(reference.name.as_str());
-        let found = cluster.params(kind, namespace, name);
-        if found.is_empty() && !cluster.are_params_known(kind, namespace, name) {
+        let Listed { objects, is_complete } = cluster.params(kind, namespace, name);
+        if objects.is_empty() && !is_complete {
             return Err(unknown(name));
         }
-        found
+        objects
     } else if let Some(selector) = &reference.selector {
         selector.check()?;
-        let mut all = cluster.params(kind, namespace, None);
-        all.retain(|param| selector.matches(labels(param)));
-        if all.is_empty() && !cluster.are_params_known(kind, namespace, None) {
+        let Listed { mut objects, is_complete } = cluster.params(kind, namespace, None);
+        objects.retain(|param| selector.matches(labels(param)));
+        if objects.is_empty() && !is_complete {
             return Err(unknown(None));
         }
-        all
+        objects
     } else {
         return Err("one of name or selector must be provided".to_owned().into());
     };

@@ -2,6 +2,7 @@
 
 use super::dependencies::Dependencies;
 use super::model::ParamKind;
+use crate::cluster_state::{Listed, Lookup};
 use crdx_cel::value::{Authorizer, Gaps};
 use crdx_types::merge::TypeRef;
 use crdx_value::group_version;
@@ -215,13 +216,13 @@ pub struct ParamScope {
 /// Read access to the cluster for policies. All state is in memory.
 pub trait Cluster {
     /// Returns a Namespace object.
-    fn namespace(&self, name: &str) -> Option<Arc<Value>>;
+    fn namespace(&self, name: &str) -> Lookup<Arc<Value>>;
 
     /// Returns the properties of a kind of params; `None` if it is not served.
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope>;
 
     /// Returns the params of a kind in a namespace (`None` for a cluster-scoped kind), by name or all of them.
-    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>>;
+    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Listed;
 
     /// Returns every version of a resource with the subresource, and the kind of its objects, in the order of the CRD.
     fn equivalents(&self, resource: &Resource, subresource: &str) -> Vec<(Resource, Kind)>;
@@ -244,20 +245,9 @@ pub trait Cluster {
     /// Returns the authorizer that expressions query.
     fn authorizer(&self) -> Arc<dyn Authorizer>;
 
-    /// Returns the unknown inputs, except Namespaces: see [`Cluster::is_namespace_known`].
+    /// Returns the unknown inputs, except Namespaces and params.
     fn unknown(&self) -> Dependencies {
         Dependencies::default()
-    }
-
-    /// Returns true if the Namespace with this name, or its absence, is known. If it is unknown, [`Cluster::namespace`]
-    /// returns at most the label `kubernetes.io/metadata.name`.
-    fn is_namespace_known(&self, _name: &str) -> bool {
-        true
-    }
-
-    /// Returns true if [`Cluster::params`] returns all params of the cluster.
-    fn are_params_known(&self, _kind: &Kind, _namespace: Option<&str>, _name: Option<&str>) -> bool {
-        true
     }
 
     /// Returns true if the cluster serves no kind of params that [`Cluster::param_scope`] does not return.

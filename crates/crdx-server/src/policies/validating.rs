@@ -9,11 +9,12 @@ use super::evaluate::{
 };
 use super::findings::Findings;
 use super::knowledge::{Missing, NotEvaluated, Part};
-use super::matching::{Matched, matches};
+use super::matching::{Matched, assumed_namespace, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
 use super::request::{Alternative, Cluster, Kind, Request};
 use super::source::PolicyHook;
+use crate::cluster_state::Lookup;
 use crdx_cel::value::Value as CelValue;
 use crdx_value::Value;
 use std::cell::{LazyCell, OnceCell, RefCell};
@@ -310,7 +311,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// Returns the Namespace object of a request; `None` for cluster-scoped objects and for namespaces.
+/// Returns the Namespace object of a request; `None` for cluster-scoped objects and for namespaces. If it is not known, only its name and the label with it count.
 ///
 /// # Errors
 /// Returns an error if the namespace does not exist.
@@ -318,13 +319,16 @@ pub(super) fn namespace_of(request: &Request<'_>, cluster: &dyn Cluster) -> Resu
     if request.namespace.is_empty() || request.is_namespace() {
         return Ok(None);
     }
-    let found = cluster.namespace(request.namespace);
-    found.map(Some).ok_or_else(|| Refused::NamespaceNotFound(request.namespace.to_owned()))
+    match cluster.namespace(request.namespace) {
+        Lookup::Found(namespace) => Ok(Some(namespace)),
+        Lookup::Absent => Err(Refused::NamespaceNotFound(request.namespace.to_owned())),
+        Lookup::Unknown => Ok(Some(Arc::new(assumed_namespace(request.namespace)))),
+    }
 }
 
 /// Returns the unknown inputs of a request.
 pub(crate) fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Dependencies {
-    let namespace = !request.namespace.is_empty() && !cluster.is_namespace_known(request.namespace);
+    let namespace = !request.namespace.is_empty() && cluster.namespace(request.namespace) == Lookup::Unknown;
     Dependencies { namespace, ..cluster.unknown() }
 }
 

@@ -10,6 +10,7 @@ use crdx_cel::{
     eval::Program,
     types::Type,
 };
+use crdx_value::GoError;
 use crdx_value::release::Release;
 use std::sync::Arc;
 
@@ -126,7 +127,7 @@ pub fn compile(
                 compiled.message_max_cost = cost;
             }
             Err(error) => {
-                compiled.message_error = Some(error);
+                compiled.message_error = Some(error.into());
                 return compiled;
             }
         }
@@ -137,16 +138,16 @@ pub fn compile(
     compiled
 }
 
-fn compile_message(source: &str, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
+fn compile_message(source: &str, env: &Env, decl: &DeclType) -> Result<(Program, u64), GoError> {
     let checked =
         env.compile(source).map_err(|issues| format!("messageExpression compilation failed: {}", issues.display()))?;
     if *checked.result_type() != Type::String {
-        return Err("messageExpression must evaluate to a string".to_owned());
+        return Err("messageExpression must evaluate to a string".into());
     }
-    plan(&checked, env, decl).map_err(|error| format!("messageExpression instantiation failed: {error}"))
+    plan(&checked, env, decl).map_err(|error| format!("messageExpression instantiation failed: {error}").into())
 }
 
-fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u64), String> {
+fn plan(checked: &CheckedAst, env: &Env, decl: &DeclType) -> Result<(Program, u64), GoError> {
     let program = Program::plan(checked, env)?;
     Ok((program, cost::estimate(checked, Some(decl)).max))
 }

@@ -1,6 +1,7 @@
 //! Resolves the simple paths in `fieldPath` of rules and in selectable fields (`ValidFieldPath`).
 
 use crate::schema::{Schema, SchemaOrBool};
+use crdx_value::GoError;
 use std::fmt::Write as _;
 
 /// The schema node at a path.
@@ -17,7 +18,7 @@ pub struct Resolved<'a> {
 ///
 /// # Errors
 /// Returns the server's error message.
-pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Resolved<'a>, String> {
+pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Resolved<'a>, GoError> {
     let mut tokens = Tokens { rest: path };
     let mut found = Resolved { path: String::new(), root: String::new(), schema: Some(schema) };
     let end = || "unexpected end of JSON path".to_owned();
@@ -25,37 +26,37 @@ pub fn follow<'a>(path: &str, schema: &'a Schema, brackets: bool) -> Result<Reso
         match token {
             "[" => {
                 if !brackets {
-                    return Err("array notation is not allowed".to_owned());
+                    return Err("array notation is not allowed".into());
                 }
                 let token = tokens.next().ok_or_else(end)?;
                 let quoted = token.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
                 let Some(quoted) = quoted else {
-                    return Err(format!("expected single quoted string but got {token}"));
+                    return Err(format!("expected single quoted string but got {token}").into());
                 };
                 found.step(&unescape(quoted)?)?;
                 let token = tokens.next().ok_or_else(end)?;
                 if token != "]" {
-                    return Err(format!("expected ] but got {token}"));
+                    return Err(format!("expected ] but got {token}").into());
                 }
             }
             "." => {
                 let token = tokens.next().ok_or_else(end)?;
                 found.step(token)?;
             }
-            _ => return Err(format!("expected [ or . but got: {token}")),
+            _ => return Err(format!("expected [ or . but got: {token}").into()),
         }
     }
     Ok(found)
 }
 
 impl Resolved<'_> {
-    fn step(&mut self, name: &str) -> Result<(), String> {
+    fn step(&mut self, name: &str) -> Result<(), GoError> {
         let nowhere = || "does not refer to a valid field".to_owned();
         // There is no schema below `additionalProperties: true`, where the server panics.
         let schema = self.schema.ok_or_else(nowhere)?;
         if schema.properties.is_empty() {
             self.schema = match &schema.additional_properties {
-                None => return Err(nowhere()),
+                None => return Err(nowhere().into()),
                 Some(SchemaOrBool::Schema(s)) => Some(s),
                 Some(SchemaOrBool::Bool(_)) => None,
             };
@@ -95,7 +96,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-fn unescape(text: &str) -> Result<String, String> {
+fn unescape(text: &str) -> Result<String, GoError> {
     let mut out = String::new();
     let mut error = None;
     let mut chars = text.chars();
@@ -117,7 +118,7 @@ fn unescape(text: &str) -> Result<String, String> {
             Some('v') => out.push('\u{b}'),
             Some(c @ ('\'' | '\\')) => out.push(c),
             // The last error is reported.
-            Some(c) => error = Some(format!("invalid string literal: invalid escape char \\{c}")),
+            Some(c) => error = Some(GoError::from(format!("invalid string literal: invalid escape char \\{c}"))),
         }
     }
     error.map_or(Ok(out), Err)
@@ -156,7 +157,7 @@ mod tests {
             (".spec['a.b']", false, "array notation is not allowed"),
             (".spec['a\\q']", true, "invalid string literal: invalid escape char \\q"),
         ] {
-            assert_eq!(follow(path, &schema, brackets).map(|f| f.path), Err(error.to_owned()), "{path}");
+            assert_eq!(follow(path, &schema, brackets).map(|f| f.path), Err(error.into()), "{path}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod name;
 mod number;
 
 use crdx_cel::value::{Format as Named, parse_request_uri, time};
+use crdx_value::duration;
 use crdx_value::release::Minor;
 pub use ip::is_sloppy_ip;
 
@@ -40,7 +41,7 @@ const FORMATS: [Format; 26] = [
     ("byte", Minor::ALWAYS, |s| named("byte", s)),
     ("password", Minor::ALWAYS, |_| true),
     ("date", Minor::ALWAYS, |s| time::parse_date(s).is_ok()),
-    ("duration", Minor::ALWAYS, |s| time::parse_format_duration(s).is_ok()),
+    ("duration", Minor::ALWAYS, |s| duration::parse_format_duration(s).is_ok()),
     ("datetime", Minor::ALWAYS, |s| named("datetime", s)),
     ("k8sshortname", Minor(34), name::is_short_name),
     ("k8slongname", Minor(34), name::is_long_name),

@@ -10,6 +10,7 @@ mod attributes;
 mod reinvocation;
 mod review;
 
+use crate::cluster_state::Wanted;
 use crate::policies::findings::Findings;
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
@@ -28,13 +29,15 @@ pub(super) enum Mutation {
     Changed,
 }
 
-/// Warnings and findings that plugins report in addition to their decision.
+/// Warnings, findings and open questions that plugins report in addition to their decision.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     /// Warning texts for the client.
     pub warnings: Vec<String>,
     /// Decisions and changes made by admission policies.
     pub policies: Option<Box<Findings>>,
+    /// Unknown parts of the cluster that decide the answer.
+    pub unknown: Vec<Wanted>,
 }
 
 /// An admission plugin. By default both methods admit the request. Warnings are sent whether the request is admitted or

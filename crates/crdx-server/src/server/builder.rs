@@ -1,24 +1,24 @@
 //! The options of a server.
 
-#[cfg(feature = "builtin")]
-mod built_in;
-
 use super::Server;
 use super::admission::Chain;
 use super::endpoints::Endpoints;
 use super::endpoints::backend::Backend;
 use super::http::settings::Settings;
 use super::http::user::UserInfo;
-use super::plugins::{Inputs, plugins};
+use super::plugins::{AdmissionPlugins, Inputs, plugins};
 use super::random::Random;
 use super::registry::journal::{Journal, RestoredObject, StorageConfig};
 use super::registry::storage::Storage;
 use super::registry::store::WatchNotifier;
+use super::strategy::built_in_kind::kind_strategy::BuiltInKinds;
 use super::strategy::namespace::{self, SYSTEM_NAMESPACES};
 use super::strategy::namespace_rule::Namespaces;
 use super::strategy::resources::Resources;
-use super::strategy::typed_resource::services::Allocations;
 use super::strategy::{admission_kinds, typed_resource};
+use crate::cluster_state::ClusterState;
+use crate::policies::dependencies::Dependencies;
+use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -42,11 +42,14 @@ pub struct ServerBuilder {
     now: Timestamp,
     namespaces: Option<(Namespaces, Vec<String>)>,
     policies: Option<Inputs>,
+    unknown_inputs: Option<Dependencies>,
     validates_policies: bool,
+    kinds: &'static BuiltInKinds,
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
-    is_partial: bool,
+    cluster_state: Option<Arc<dyn ClusterState>>,
+    plugins: AdmissionPlugins,
     pause_before_removal: Duration,
 }
 
@@ -66,13 +69,22 @@ impl ServerBuilder {
             now: Timestamp::default(),
             namespaces: None,
             policies: None,
+            unknown_inputs: None,
             validates_policies: false,
+            kinds: BuiltInKinds::NONE,
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
-            is_partial: false,
+            cluster_state: None,
+            plugins: AdmissionPlugins::default(),
             pause_before_removal: Duration::ZERO,
         }
+    }
+
+    /// Sets the strategies of built-in kinds; without them, all have the behaviour of most kinds, and their content is not
+    /// validated.
+    pub fn with_kinds(self, kinds: &'static BuiltInKinds) -> Self {
+        Self { kinds, ..self }
     }
 
     /// Sets the creation time of the objects that the server itself creates, such as namespaces. The default is time
@@ -138,10 +150,16 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
-    /// Simulates a cluster whose objects and flags the server knows only in part: a Service may name any node port, and
-    /// any bound claim may grow.
-    pub fn as_part_of_cluster(self) -> Self {
-        Self { is_partial: true, ..self }
+    /// Simulates a cluster with objects and flags that the server does not have: `state` knows other objects of the cluster, as
+    /// far as they are known, and a Service may name any node port. Without it, the stored objects are all there are. A
+    /// request may have a state of its own ([`Request::cluster_state`](super::Request::cluster_state)).
+    pub fn with_cluster_state(self, state: Arc<dyn ClusterState>) -> Self {
+        Self { cluster_state: Some(state), ..self }
+    }
+
+    /// Sets the admission plugins.
+    pub fn with_admission_plugins(self, plugins: AdmissionPlugins) -> Self {
+        Self { plugins, ..self }
     }
 
     /// Lets a deletion without a grace period pause between its two writes: the object is marked, then removed. On the
@@ -151,10 +169,52 @@ impl ServerBuilder {
         Self { pause_before_removal: pause, ..self }
     }
 
+    /// Adds a core group with the namespaces `default` and `names`.
+    pub fn with_namespaces(self, rule: Namespaces, names: &[String]) -> Self {
+        Self { namespaces: Some((rule, names.to_vec())), ..self }
+    }
+
+    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
+    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on unknown objects of
+    /// the cluster ([`Self::with_cluster_state`]) makes no decision. Without [`Self::with_namespaces`] and
+    /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
+    /// namespace.
+    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>) -> Self {
+        Self { policies: Some(Inputs { authorizer, unknown: None }), ..self }
+    }
+
+    /// Sets the properties of requests that are not known: a policy of [`Self::with_policies`] that depends on them makes no
+    /// decision, nor one that depends on fields which plugins of a cluster set, or on kinds that the server does not serve.
+    pub fn with_unknown_inputs(self, unknown: Dependencies) -> Self {
+        Self { unknown_inputs: Some(unknown), ..self }
+    }
+
+    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
+    /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
+    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`], the namespaces are those that
+    /// an API server creates.
+    pub fn with_built_in_kinds(self) -> Self {
+        Self { built_in_kinds: true, ..self }
+    }
+
+    /// Validates the content of objects of built-in kinds (`crdx_builtin::validation`).
+    pub fn with_content_validation(self) -> Self {
+        Self { validates_content: true, ..self }
+    }
+
     /// Builds a server without custom resources.
     pub fn build(mut self) -> Server {
+        if let Some(inputs) = &mut self.policies {
+            inputs.unknown = self.unknown_inputs;
+        }
         let namespaces = self.namespaces.take().or_else(|| self.default_namespaces());
-        let settings = Settings { release: self.release, random: Random::new(self.seed), user: self.user };
+        let settings = Settings {
+            release: self.release,
+            random: Random::new(self.seed),
+            user: self.user,
+            cluster_state: self.cluster_state,
+        };
+        let is_partial = settings.cluster_state.is_some();
         let storage = Storage {
             revision: Arc::default(),
             config: Arc::new(StorageConfig::new(self.compresses, self.drops_history, self.notifier)),
@@ -164,8 +224,8 @@ impl ServerBuilder {
         let mut resources = Resources::new(settings, storage);
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
-        resources.is_partial = self.is_partial;
-        resources.allocations = self.generates_fields.then(|| Allocations::new(self.is_partial));
+        resources.kinds = self.kinds;
+        resources.allocations = self.generates_fields.then(|| (self.kinds.allocator)(is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }
@@ -179,11 +239,11 @@ impl ServerBuilder {
             admission_kinds::validate(&resources);
         }
         let resources = Arc::new(resources);
-        let admission = Chain::new(plugins(&resources, self.policies));
+        let admission = Chain::new(plugins(&resources, &self.plugins, self.policies.as_ref()));
         let backend = Backend { resources, admission };
         let endpoints = Endpoints::new(backend, self.reviewed_tokens, self.token_issuer);
         let server = Server { endpoints, authorizes: self.authorizes };
-        if self.built_in_kinds && self.generates_fields && !self.is_partial {
+        if self.built_in_kinds && self.generates_fields && !is_partial {
             server.create_system_classes(self.now);
         }
         server

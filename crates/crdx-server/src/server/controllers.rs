@@ -23,9 +23,10 @@ use crate::crd::{CustomResourceDefinition, conditions};
 use crate::server::registry::store::Stored;
 use crate::server::strategy::definition::update_by_controller;
 use crate::server::strategy::resources::Resources;
+use crdx_value::lock::lock;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, time};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The controllers of CRDs and namespaces.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,7 @@ impl<'a> Controllers<'a> {
 
     /// Finalizes namespaces that are being deleted, then runs the controllers of CRDs.
     pub fn finalize_namespaces(self, names: &[String], now: Timestamp) {
-        let _writing = self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.resources.definitions.writing);
         for name in names {
             self.finalize_namespace(name, &time::format(now));
         }
@@ -68,7 +69,7 @@ impl<'a> Controllers<'a> {
 
     /// Like [`Controllers::run`], but leaves deleted namespaces in their queue.
     pub(crate) fn run_for_definitions(self, now: Timestamp) {
-        let _writing = self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.resources.definitions.writing);
         while let Some(name) = self.resources.written_definitions.next() {
             self.reconcile(&name, &time::format(now));
         }

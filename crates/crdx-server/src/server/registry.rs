@@ -34,6 +34,8 @@ use crate::server::http::status::Refusal;
 use crate::server::metadata::Object;
 use crdx_value::Value;
 use crdx_value::field::ErrorType;
+use crdx_value::steps::Spent;
+use std::cell::RefCell;
 use std::sync::Arc;
 use storage::Storage;
 use store::{Raced, Stored};
@@ -108,14 +110,29 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         old: Option<&Value>,
         object: &mut S::Object,
     ) -> Result<Mutation, Refusal> {
+        let given = RefCell::new(std::mem::take(&mut ctx.given));
+        let default = |object: &mut Value| self.strategy.default(object, &mut given.borrow_mut());
+        let mutation = self.mutate_value(ctx, review, old, object, &default);
+        ctx.given = given.into_inner();
+        mutation
+    }
+
+    fn mutate_value(
+        &self,
+        ctx: &mut Context<'_>,
+        review: &Review<'_>,
+        old: Option<&Value>,
+        object: &mut S::Object,
+        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+    ) -> Result<Mutation, Refusal> {
         if let Some(object) = object.as_value_mut() {
-            return review.mutate(ctx, old, object, &|object| self.strategy.default(object));
+            return review.mutate(ctx, old, object, default);
         }
         if !review.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
         }
         let mut value = object.clone().into_value();
-        let mutation = review.mutate(ctx, old, &mut value, &|value| self.strategy.default(value))?;
+        let mutation = review.mutate(ctx, old, &mut value, default)?;
         if mutation == Mutation::Changed {
             *object = S::Object::of_value(value)?;
         }

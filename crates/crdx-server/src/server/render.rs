@@ -14,13 +14,16 @@ impl Server {
     /// if there is no such CRD or version.
     pub fn table_of(&self, definition: &str, version: &str, objects: &[Value], now: Timestamp) -> Option<Value> {
         let serving = self.resources().get(definition)?;
-        if serving.group.is_empty() && table::Columns::are_known("", &serving.kind) {
-            let columns = table::Columns::of_kind("", &serving.kind);
+        let printed = self.resources().kinds.strategy(&serving.group, &serving.kind).columns();
+        if serving.group.is_empty()
+            && let Some(printed) = printed
+        {
+            let columns = table::Columns::printed(printed);
             return Some(table::table(&columns, objects.iter(), Map::new(), "v1", IncludeObject::Metadata, now));
         }
         let columns = match serving.typed_version(version) {
             // Of other kinds, the columns are not known.
-            Some(kind) if !table::Columns::are_known(&kind.endpoint.group, &kind.endpoint.kind) => return None,
+            Some(_) if printed.is_none() => return None,
             Some(kind) => &kind.columns,
             None => &serving.version(version)?.columns,
         };

@@ -2,9 +2,10 @@
 
 use super::Server;
 use super::registry::journal::{DEFINITIONS, Journal, RestoredObject};
+use crdx_value::lock::lock;
 use crdx_value::time::Timestamp;
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 impl Server {
     /// Restores the objects of a journal, and passes every later commit to the journal. Returns the names of the
@@ -17,7 +18,7 @@ impl Server {
         now: Timestamp,
     ) -> Vec<String> {
         let resources = self.resources();
-        let writing = resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let writing = lock(&resources.definitions.writing);
         let (crds, objects): (Vec<RestoredObject>, Vec<RestoredObject>) =
             restored.into_iter().partition(|k| k.definition == DEFINITIONS);
         let names: BTreeSet<String> = crds.iter().map(|k| k.key.clone()).collect();

@@ -1,36 +1,10 @@
 //! The names of resources and kinds, and the target of a request (`handlers.RequestScope`).
 
-/// A group and a resource (or kind), printed as `resource.group`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) struct GroupResource<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    pub resource: &'a str,
-}
+use crdx_value::group_version;
 
-impl std::fmt::Display for GroupResource<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.group.is_empty() { f.write_str(self.resource) } else { write!(f, "{}.{}", self.resource, self.group) }
-    }
-}
-
-/// A group, a version and a resource (plural).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) struct GroupVersionResource<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    pub version: &'a str,
-    /// The plural.
-    pub resource: &'a str,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) struct GroupVersionKind<'a> {
-    /// The group, empty for the core group.
-    pub group: &'a str,
-    pub version: &'a str,
-    pub kind: &'a str,
-}
+pub(in crate::server) type GroupResource<'a> = group_version::GroupResource<&'a str>;
+pub(in crate::server) type GroupVersionResource<'a> = group_version::GroupVersionResource<&'a str>;
+pub(in crate::server) type GroupVersionKind<'a> = group_version::GroupVersionKind<&'a str>;
 
 /// The target of a write: the resource and subresource of the URL, and the kind of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,11 @@ use crate::server::registry::revision::parse_revision;
 use crate::server::registry::store;
 use crate::server::strategy::serving::storage::integral_floats;
 use crate::server::strategy::serving::{Serving, Version};
+use crdx_value::GoError;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use crdx_value::time::Timestamp;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 const DELETION: &str = "deletionTimestamp";
 
@@ -30,7 +32,7 @@ pub enum SeedError {
     NoVersion(String),
     /// The server could not decode it; the server's message.
     #[error("{0}")]
-    NotDecoded(String),
+    NotDecoded(GoError),
 }
 
 impl Server {
@@ -116,7 +118,7 @@ impl Server {
     /// # Errors
     /// The CRD cannot be decoded.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), SeedError> {
-        let mut crd = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string()))?.crd;
+        let mut crd = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string().into()))?.crd;
         if crd.status.stored_versions.is_empty() {
             let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
             crd.status.stored_versions = storage.collect();
@@ -126,13 +128,13 @@ impl Server {
         let value = crd.to_value();
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
         {
-            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let _writing = lock(&self.resources().definitions.writing);
             self.resources().definitions.objects.seed(&name, value, revision, &self.resources().storage.revision);
         }
         self.resources().written_definitions.add(&name);
         self.run_controllers(now);
         if let Some(time) = deleted {
-            let _writing = self.resources().definitions.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let _writing = lock(&self.resources().definitions.writing);
             if let Some(stored) = self.stored_definition(&name) {
                 let mut crd = (*stored).clone();
                 metadata::set(&mut crd, DELETION, Some(time));
@@ -186,7 +188,7 @@ fn stored_form(serving: &Serving, namespace: &str, mut object: Value) -> Result<
     let storage = serving.storage().unwrap_or(own);
     // Decoding fails for an object that the server could not read back.
     let read = serving.decode_stored(&object, storage, &Calls::default());
-    let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message))?;
+    let read = read.map_err(|refusal| SeedError::NotDecoded(refusal.message.into()))?;
     Ok(if own.name == storage.name {
         StoredForm { raw: object, read: read.map_or(ReadForm::Same, ReadForm::Other) }
     } else {

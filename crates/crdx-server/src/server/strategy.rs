@@ -5,7 +5,6 @@
 pub(in crate::server) mod admission_kinds;
 pub(in crate::server) mod built_in;
 pub(in crate::server) mod built_in_kind;
-pub(in crate::server) mod content;
 pub(in crate::server) mod custom_resource;
 pub(in crate::server) mod definition;
 pub(in crate::server) mod definitions;

@@ -24,8 +24,8 @@ impl Server {
 mod tests {
     use super::*;
     use crate::server::fixture;
+    use crdx_value::Value;
     use crdx_value::release::Release;
-    use crdx_value::{Value, json};
 
     fn names(server: &Server) -> Vec<String> {
         let (_, list) = fixture::json(server.handle(&Request::new(Method::Get, PATH, "")));
@@ -34,23 +34,12 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_server_has_the_system_classes() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
-        assert_eq!(names(&server), ["system-cluster-critical", "system-node-critical"]);
-        let path = format!("{PATH}/system-node-critical");
-        let (_, class) = fixture::json(server.handle(&Request::new(Method::Get, &path, "")));
-        assert_eq!(class.get("value"), Some(&Value::Int(2_000_001_000)));
-        assert_eq!(class.at(&["metadata", "generation"]), Some(&Value::Int(1)));
-        let fields = class.at(&["metadata", "managedFields"]).and_then(Value::as_array).unwrap();
-        assert_eq!(fields[0].str_at(&["manager"]), Some("kube-apiserver"));
-        let owned = fields[0].get("fieldsV1").map(json::to_string);
-        assert_eq!(owned.as_deref(), Some(r#"{"f:description":{},"f:preemptionPolicy":{},"f:value":{}}"#));
-    }
-
-    #[test]
     fn a_part_of_a_cluster_has_no_system_classes() {
         let builder = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields();
-        assert_eq!(names(&builder.as_part_of_cluster().build()), [""; 0]);
+        assert_eq!(
+            names(&builder.with_cluster_state(std::sync::Arc::new(crate::cluster_state::UnknownCluster)).build()),
+            [""; 0]
+        );
     }
 
     #[test]

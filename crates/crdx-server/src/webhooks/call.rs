@@ -3,6 +3,7 @@
 use crate::crd::WebhookClientConfig;
 use crdx_text as text;
 use crdx_types::reviews::{self, ReviewKind};
+use crdx_value::GoError;
 use crdx_value::group_version;
 use crdx_value::release::Release;
 use crdx_value::{Value, json, quote};
@@ -73,19 +74,19 @@ pub fn review(
     kind: ReviewKind,
     version: &str,
     release: Release,
-) -> Result<Value, String> {
+) -> Result<Value, GoError> {
     let (code, is_text, body) = match outcome {
         Outcome::Failed(reason) => {
             let url = url(&call.target, call.timeout_seconds);
-            return Err(format!("Post {}: {reason}", quote::go_quote(&url)));
+            return Err(format!("Post {}: {reason}", quote::go_quote(&url)).into());
         }
         Outcome::Answered { code, is_text, body } => (*code, *is_text, body),
     };
     if !(200..=206).contains(&code) {
-        return Err(rejected(code, is_text, body));
+        return Err(rejected(code, is_text, body).into());
     }
     if body.is_empty() {
-        return Err(format!("0-length response with status code: {code} and content type: application/json"));
+        return Err(format!("0-length response with status code: {code} and content type: application/json").into());
     }
     // A body that does not begin like JSON is YAML.
     let body = if body.trim_ascii_start().starts_with(b"{") {
@@ -96,7 +97,7 @@ pub fn review(
         Cow::Owned(json::to_string(&value).into_bytes())
     };
     reviews::check(release, kind, version, &body)?;
-    text::json::read(&body).map_err(|error| error.message)
+    text::json::read(&body).map_err(|error| error.message.into())
 }
 
 /// Formats the type of an object as `GroupVersionKind.String` does.
@@ -184,18 +185,23 @@ mod tests {
         assert_eq!(
             failed(Outcome::Failed("dial tcp 127.0.0.1:1: connect: connection refused".to_owned())),
             "Post \"https://hook.ns.svc:443/a/b?timeout=10s\": dial tcp 127.0.0.1:1: connect: connection refused"
+                .into()
         );
-        assert_eq!(answered(404, ""), "the server could not find the requested resource");
+        assert_eq!(answered(404, ""), "the server could not find the requested resource".into());
         let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#;
-        assert_eq!(answered(500, status), "no");
+        assert_eq!(answered(500, status), "no".into());
         assert_eq!(
             answered(500, "a\nb\n"),
-            r#"an error on the server ("a\nb") has prevented the request from succeeding"#
+            r#"an error on the server ("a\nb") has prevented the request from succeeding"#.into()
         );
         assert!(
             answered(200, "<html>")
+                .as_str()
                 .starts_with("couldn't get version/kind; json parse error: json: cannot unmarshal string")
         );
-        assert_eq!(answered(200, "{"), "couldn't get version/kind; json parse error: unexpected end of JSON input");
+        assert_eq!(
+            answered(200, "{"),
+            "couldn't get version/kind; json parse error: unexpected end of JSON input".into()
+        );
     }
 }

@@ -4,6 +4,7 @@
 use super::call::{self, Call, Outcome, type_text};
 use crate::crd::{CustomResourceDefinition, WebhookClientConfig};
 use crdx_types::reviews::ReviewKind;
+use crdx_value::GoError;
 use crdx_value::field::{FieldError, FieldPath, names};
 use crdx_value::group_version;
 use crdx_value::json::go_kind;
@@ -32,16 +33,16 @@ impl Converter {
         Some(Self { target, versions: conversion.review_versions.clone(), release })
     }
 
-    fn version(&self) -> Result<&'static str, String> {
+    fn version(&self) -> Result<&'static str, GoError> {
         let known = self.versions.iter().find_map(|version| ["v1", "v1beta1"].into_iter().find(|v| v == version));
-        known.ok_or_else(|| "no supported conversion review versions".to_owned())
+        known.ok_or_else(|| "no supported conversion review versions".into())
     }
 
     /// Builds the review that requests `original` in another version.
     ///
     /// # Errors
     /// Returns the server's message if the webhook accepts no known version of `ConversionReview`.
-    pub fn review(&self, original: &Value, desired: &str, uid: &str) -> Result<Value, String> {
+    pub fn review(&self, original: &Value, desired: &str, uid: &str) -> Result<Value, GoError> {
         let request = object([
             ("uid", Value::from(uid)),
             ("desiredAPIVersion", desired.into()),
@@ -71,14 +72,14 @@ impl Converter {
         desired: &str,
         uid: &str,
         (call, outcome): (&Call, &Outcome),
-    ) -> Result<Value, String> {
+    ) -> Result<Value, GoError> {
         let of = type_text(original);
-        let failed = |error: String| format!("conversion webhook for {of} failed: {error}");
+        let failed = |error: GoError| format!("conversion webhook for {of} failed: {error}");
         let version = self.version()?;
         let review = call::review(call, outcome, ReviewKind::Conversion, version, self.release).map_err(failed)?;
         let mut objects = objects_of(&review, version, uid).map_err(failed)?;
         if objects.len() != 1 {
-            return Err(format!("conversion webhook for {of} returned {} objects, expected 1", objects.len()));
+            return Err(format!("conversion webhook for {of} returned {} objects, expected 1", objects.len()).into());
         }
         let mut converted = objects.pop().unwrap_or_default();
         let invalid =
@@ -87,31 +88,33 @@ impl Converter {
         match &converted {
             Value::Object(_) => {}
             // `RawExtension` ignores `null` and stays empty.
-            Value::Null => return Err("unexpected end of JSON input".to_owned()),
+            Value::Null => return Err("unexpected end of JSON input".into()),
             other => {
                 let kind = go_kind(other);
-                return Err(format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"));
+                return Err(
+                    format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}").into()
+                );
             }
         }
         if text(&converted, &["kind"]).is_empty() {
-            return Err(format!("Object 'Kind' is missing in '{}'", crdx_value::json::to_string(&converted)));
+            return Err(format!("Object 'Kind' is missing in '{}'", crdx_value::json::to_string(&converted)).into());
         }
         let received = text(&converted, &["apiVersion"]);
         if received != desired {
             let desired = group_version_text(desired);
             let received = group_version_text(&received);
-            return Err(invalid(format!("invalid groupVersion (expected {desired}, received {received})")));
+            return Err(invalid(format!("invalid groupVersion (expected {desired}, received {received})")).into());
         }
         let (expected, actual) = (text(original, &["kind"]), text(&converted, &["kind"]));
         if expected != actual {
-            return Err(invalid(format!("invalid kind (expected {expected}, received {actual})")));
+            return Err(invalid(format!("invalid kind (expected {expected}, received {actual})")).into());
         }
         for (key, what) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
             let (expected, actual) = (text(original, &["metadata", key]), text(&converted, &["metadata", key]));
             if expected != actual {
                 return Err(format!(
                     "conversion webhook for {of} returned invalid object: must have the same {what}: {expected} != {actual}"
-                ));
+                ).into());
             }
         }
         restore_metadata(original, &mut converted, self.release)
@@ -143,37 +146,37 @@ fn group_version_text(api_version: &str) -> String {
 }
 
 /// `getConvertedObjectsFromResponse`
-fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, String> {
+fn objects_of(review: &Value, version: &str, uid: &str) -> Result<Vec<Value>, GoError> {
     let (actual, wanted) = (type_text(review), format!("{GROUP}/v1, Kind=ConversionReview"));
     if version == "v1" && actual != wanted {
-        return Err(format!("expected webhook response of {wanted}, got {actual}"));
+        return Err(format!("expected webhook response of {wanted}, got {actual}").into());
     }
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
-        return Err("no response provided".to_owned());
+        return Err("no response provided".into());
     };
     let actual = response.str_at(&["uid"]).unwrap_or_default();
     if version == "v1" && actual != uid {
-        return Err(format!("expected response.uid={}, got {}", quote::go_quote(uid), quote::go_quote(actual)));
+        return Err(format!("expected response.uid={}, got {}", quote::go_quote(uid), quote::go_quote(actual)).into());
     }
     let status = response.str_at(&["result", "status"]).unwrap_or_default();
     if status != "Success" {
         let message = response.str_at(&["result", "message"]).unwrap_or_default();
         return Err(if message.is_empty() {
-            format!("response.result.status was '{status}', not 'Success'")
+            format!("response.result.status was '{status}', not 'Success'").into()
         } else {
-            message.to_owned()
+            message.into()
         });
     }
     Ok(response.get("convertedObjects").and_then(Value::as_array).unwrap_or_default().to_vec())
 }
 
 /// `restoreObjectMeta`
-fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -> Result<(), String> {
+fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -> Result<(), GoError> {
     let Some(answered) = converted.get("metadata").cloned() else {
-        return Err("missing metadata in converted object".to_owned());
+        return Err("missing metadata in converted object".into());
     };
     if answered.as_object().is_none() {
-        return Err(format!("invalid metadata of type {} in converted object", print::type_name(&answered)));
+        return Err(format!("invalid metadata of type {} in converted object", print::type_name(&answered)).into());
     }
     let mut metadata = original.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     for key in ["labels", "annotations"] {
@@ -182,11 +185,13 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
             continue;
         };
         let Some(members) = given.as_object() else {
-            return Err(format!("invalid metadata.{key} of type {} in converted object", print::type_name(given)));
+            return Err(
+                format!("invalid metadata.{key} of type {} in converted object", print::type_name(given)).into()
+            );
         };
         if let Some((name, other)) = members.iter().find(|(_, value)| value.as_str().is_none()) {
             let type_ = print::type_name(other);
-            return Err(format!("metadata.{key}[{name}] must be a string, but is {type_} in converted object"));
+            return Err(format!("metadata.{key}[{name}] must be a string, but is {type_} in converted object").into());
         }
         if metadata.get(key) != Some(given) {
             check(key, members, release)?;
@@ -203,7 +208,7 @@ fn restore_metadata(original: &Value, converted: &mut Value, release: Release) -
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Checks that labels or annotations that the webhook changed are valid.
-fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
+fn check(key: &str, members: &Map, release: Release) -> Result<(), GoError> {
     let metadata = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if key == "labels" {
@@ -235,8 +240,8 @@ fn check(key: &str, members: &Map, release: Release) -> Result<(), String> {
     }
     match &*texts {
         [] => Ok(()),
-        [one] => Err(one.clone()),
-        many => Err(format!("[{}]", many.join(", "))),
+        [one] => Err(one.clone().into()),
+        many => Err(format!("[{}]", many.join(", ")).into()),
     }
 }
 
@@ -248,7 +253,7 @@ mod tests {
     const ORIGINAL: &str = r#"{"apiVersion":"g.io/v1","kind":"K","metadata":{"name":"a","uid":"1","generation":3,
         "resourceVersion":"7","labels":{"a":"b"}},"spec":{"x":1}}"#;
 
-    fn converted(answer: &str) -> Result<Value, String> {
+    fn converted(answer: &str) -> Result<Value, GoError> {
         let target = Arc::new(WebhookClientConfig { url: Some("https://h/".to_owned()), ..Default::default() });
         let versions = vec!["v2".to_owned(), "v1".to_owned()];
         let converter = Converter { target: Arc::clone(&target), versions, release: Release::NEWEST };
@@ -303,7 +308,7 @@ mod tests {
                 "returned invalid metadata: metadata.labels[x] must be a string, but is int64 in converted object",
             ),
         ] {
-            assert_eq!(converted(&answer).unwrap_err(), format!("{of} {reason}"));
+            assert_eq!(converted(&answer).unwrap_err(), format!("{of} {reason}").into());
         }
     }
 }

@@ -4,6 +4,7 @@ use super::call::type_text;
 use crate::policies::matching::Matched;
 use crate::policies::request::Request;
 use crdx_types::reviews::ReviewKind;
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value, object, quote};
 
@@ -14,11 +15,11 @@ const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 ///
 /// # Errors
 /// Returns the server's message if the webhook accepts no known version.
-pub fn version(accepted: &[String]) -> Result<&'static str, String> {
+pub fn version(accepted: &[String]) -> Result<&'static str, GoError> {
     let known = accepted.iter().find_map(|version| VERSIONS.into_iter().find(|known| known == version));
     known.ok_or_else(|| {
         "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)"
-            .to_owned()
+            .into()
     })
 }
 
@@ -62,22 +63,22 @@ pub struct Answer {
 ///
 /// # Errors
 /// Returns the server's message for an invalid answer.
-pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, String> {
+pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, GoError> {
     let invalid = |reason: String| format!("received invalid webhook response: {reason}");
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
-        return Err(invalid("webhook response was absent".to_owned()));
+        return Err(invalid("webhook response was absent".to_owned()).into());
     };
     let Answer { allowed, patch, patch_type, status, warnings } = read(response);
     let is_v1 = version == "v1";
     let actual = response.str_at(&["uid"]).unwrap_or_default();
     if is_v1 && actual != uid {
         let (uid, actual) = (quote::go_quote(uid), quote::go_quote(actual));
-        return Err(invalid(format!("expected response.uid={uid}, got {actual}")));
+        return Err(invalid(format!("expected response.uid={uid}, got {actual}")).into());
     }
     let actual = type_text(review);
     let wanted = format!("{}/v1, Kind=AdmissionReview", ReviewKind::Admission.group());
     if is_v1 && actual != wanted {
-        return Err(invalid(format!("expected webhook response of {wanted}, got {actual}")));
+        return Err(invalid(format!("expected webhook response of {wanted}, got {actual}")).into());
     }
     let typed = response.get("patchType").is_some_and(|type_| !type_.is_null());
     let problem = match (is_v1, mutating) {
@@ -91,7 +92,7 @@ pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Resul
         _ => None,
     };
     if let Some(problem) = problem {
-        return Err(invalid(problem.to_owned()));
+        return Err(invalid(problem.to_owned()).into());
     }
     let patch_type = if is_v1 || patch.is_empty() { patch_type } else { "JSONPatch".to_owned() };
     let patch = if mutating { patch } else { Vec::new() };
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
     use crdx_text::json::read as parse;
 
-    fn reviewed(response: &str, mutating: bool) -> Result<Answer, String> {
+    fn reviewed(response: &str, mutating: bool) -> Result<Answer, GoError> {
         let review =
             format!(r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{response}}}"#);
         answer(&parse(review.as_bytes()).unwrap(), "v1", "u", mutating)
@@ -156,7 +157,7 @@ mod tests {
             ),
             (patched, false, "received invalid webhook response: validating webhook may not return response.patch"),
         ] {
-            assert_eq!(reviewed(response, mutating).unwrap_err(), reason);
+            assert_eq!(reviewed(response, mutating).unwrap_err(), reason.into());
         }
     }
 

@@ -491,7 +491,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
             target = self.node(index)?;
         }
         let NodeKind::Scalar { value, tag, implicit } = &target.kind else {
-            let shown = syntax::show(self.tree, key_index).map_err(|m| self.error(m, key_index))?;
+            let shown = syntax::show(self.tree, key_index).map_err(|m| self.error(m.into(), key_index))?;
             return Err(self.error(format!("yaml: invalid map key: {shown}"), key_index));
         };
         let scalar = scalar(value, tag.as_deref(), *implicit).map_err(|e| self.error(e.message, key_index))?;

@@ -3,6 +3,7 @@
 //! Some results are unexpected: `y`, `on` and `NO` are booleans; `0777` and `0o777` are 511, `0b11` is 3 and `1_000` is
 //! 1000, but `1:30` is a string; dates are strings; numbers out of the float64 range are strings.
 
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use std::borrow::Cow;
 
@@ -47,11 +48,11 @@ pub fn plain(text: &str) -> Scalar<'_> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub(crate) fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String> {
+pub(crate) fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, GoError> {
     match tag {
         BINARY => match Encoding::Standard.decode(text) {
             Ok(bytes) => Ok(Scalar::Text(Cow::Owned(crate::lossy(&bytes)))),
-            Err(_) => Err("yaml: !!binary value contains invalid base64 data".to_owned()),
+            Err(_) => Err("yaml: !!binary value contains invalid base64 data".into()),
         },
         TIMESTAMP if timestamp(text) => Ok(Scalar::Text(Cow::Borrowed(text))),
         BOOL | INT | FLOAT | NULL | TIMESTAMP => {
@@ -66,7 +67,7 @@ pub(crate) fn tagged<'a>(tag: &str, text: &'a str) -> Result<Scalar<'a>, String>
             match value {
                 value if found == tag => Ok(value),
                 Scalar::Int(i) if tag == FLOAT => Ok(Scalar::Float(i as f64)),
-                _ => Err(format!("yaml: cannot decode {} `{text}` as a {}", short(found), short(tag))),
+                _ => Err(format!("yaml: cannot decode {} `{text}` as a {}", short(found), short(tag)).into()),
             }
         }
         // `!!str`, and tags without meaning here.

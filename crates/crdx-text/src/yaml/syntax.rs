@@ -3,6 +3,7 @@
 use super::resolve::Scalar;
 use super::scalar::{is_merge, scalar};
 use super::tree::{Node, NodeKind, Tree};
+use crdx_value::GoError;
 use crdx_value::{number, quote};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +32,7 @@ pub(crate) fn show_scalar(scalar: &Scalar<'_>) -> String {
 ///
 /// # Errors
 /// Returns the error that decoding the node would report.
-pub fn show(tree: &Tree<'_>, index: usize) -> Result<String, String> {
+pub fn show(tree: &Tree<'_>, index: usize) -> Result<String, GoError> {
     let mut out = String::new();
     Printer { tree, active: Vec::new() }.write(&mut out, index, 0)?;
     Ok(out)
@@ -72,14 +73,14 @@ struct Printer<'t, 'a> {
 }
 
 impl<'t, 'a> Printer<'t, 'a> {
-    fn node(&self, index: usize) -> Result<&'t Node<'a>, String> {
-        self.tree.nodes.get(index).ok_or_else(String::new)
+    fn node(&self, index: usize) -> Result<&'t Node<'a>, GoError> {
+        self.tree.nodes.get(index).ok_or_else(GoError::default)
     }
 
     /// Enters the node that an alias refers to; [`Printer::leave`] leaves it.
-    fn follow(&mut self, index: usize, name: &str) -> Result<(), String> {
+    fn follow(&mut self, index: usize, name: &str) -> Result<(), GoError> {
         if self.active.contains(&index) {
-            return Err(format!("yaml: anchor '{name}' value contains itself"));
+            return Err(format!("yaml: anchor '{name}' value contains itself").into());
         }
         self.active.push(index);
         Ok(())
@@ -89,7 +90,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.active.pop();
     }
 
-    fn write(&mut self, out: &mut String, index: usize, depth: usize) -> Result<(), String> {
+    fn write(&mut self, out: &mut String, index: usize, depth: usize) -> Result<(), GoError> {
         let node = self.node(index)?;
         if depth > MAX_DEPTH || out.len() > MAX_LENGTH {
             out.push_str("...");
@@ -135,7 +136,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     }
 
     /// Collects the pairs of a mapping or of a list of mappings, last first.
-    fn merge(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
+    fn merge(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), GoError> {
         let node = self.node(index)?;
         if !matches!(node.kind, NodeKind::Sequence) {
             return self.collect(index, depth, pairs);
@@ -150,7 +151,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     }
 
     /// Collects the pairs of a mapping, including merged ones; later pairs replace earlier ones.
-    fn collect(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), String> {
+    fn collect(&mut self, index: usize, depth: usize, pairs: &mut Pairs) -> Result<(), GoError> {
         let node = self.node(index)?;
         if depth > MAX_DEPTH {
             return Ok(());
@@ -162,7 +163,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             return Ok(());
         }
         if !matches!(node.kind, NodeKind::Mapping) {
-            return Err(NOT_A_MAP.to_owned());
+            return Err(NOT_A_MAP.into());
         }
         let mut at = index + 1;
         while at < node.next {
@@ -180,7 +181,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             let NodeKind::Scalar { value: text, tag, implicit } = &key.kind else {
                 let mut shown = String::new();
                 self.write(&mut shown, key_index, depth + 1)?;
-                return Err(format!("yaml: invalid map key: {shown}"));
+                return Err(format!("yaml: invalid map key: {shown}").into());
             };
             let scalar = scalar(text, tag.as_deref(), *implicit).map_err(|e| e.message)?;
             let shown = if scalar == Scalar::Null { "interface {}(nil)".to_owned() } else { show_scalar(&scalar) };

@@ -1,8 +1,8 @@
 //! The defaults that depend on other fields in ways that a table cannot express.
 
 use super::{find, image, is_empty, put};
-use crdx_cel::value::Quantity;
 use crdx_value::base64::Encoding;
+use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value};
 
 /// A function of `defaults.txt`.

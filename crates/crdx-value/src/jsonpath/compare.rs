@@ -2,6 +2,7 @@
 //! no order.
 
 use super::Item;
+use crate::GoError;
 use crate::Value;
 use std::cmp::Ordering;
 
@@ -13,7 +14,7 @@ enum Basic<'a> {
     Text(&'a str),
 }
 
-fn basic(item: Item<'_>) -> Result<Basic<'_>, String> {
+fn basic(item: Item<'_>) -> Result<Basic<'_>, GoError> {
     match item {
         Item::Value(Value::Bool(b)) => Ok(Basic::Bool(*b)),
         Item::Value(Value::Int(i)) => Ok(Basic::Int(*i)),
@@ -22,7 +23,7 @@ fn basic(item: Item<'_>) -> Result<Basic<'_>, String> {
         Item::Value(Value::Float(x)) => Ok(Basic::Float(*x)),
         Item::Value(Value::String(s)) => Ok(Basic::Text(s)),
         Item::Value(Value::Null | Value::Array(_) | Value::Object(_)) | Item::Missing => {
-            Err("invalid type for comparison".to_owned())
+            Err("invalid type for comparison".into())
         }
     }
 }
@@ -31,7 +32,7 @@ fn basic(item: Item<'_>) -> Result<Basic<'_>, String> {
 ///
 /// # Errors
 /// Returns Go's message.
-pub fn evaluate(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, String> {
+pub fn evaluate(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, GoError> {
     let accepts: fn(Ordering) -> bool = match operator {
         "==" => Ordering::is_eq,
         "!=" => Ordering::is_ne,
@@ -39,18 +40,18 @@ pub fn evaluate(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool,
         "<=" => Ordering::is_le,
         ">" => Ordering::is_gt,
         ">=" => Ordering::is_ge,
-        _ => return Err(format!("unrecognized filter operator {operator}")),
+        _ => return Err(format!("unrecognized filter operator {operator}").into()),
     };
     let order = match (basic(left)?, basic(right)?) {
         (Basic::Bool(_), Basic::Bool(_)) if !matches!(operator, "==" | "!=") => {
-            return Err("invalid type for comparison".to_owned());
+            return Err("invalid type for comparison".into());
         }
         (Basic::Bool(a), Basic::Bool(b)) => a.cmp(&b),
         (Basic::Int(a), Basic::Int(b)) => a.cmp(&b),
         // NaN cannot occur, because neither JSON nor a template can contain it.
         (Basic::Float(a), Basic::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
         (Basic::Text(a), Basic::Text(b)) => a.cmp(b),
-        _ => return Err("incompatible types for comparison".to_owned()),
+        _ => return Err("incompatible types for comparison".into()),
     };
     Ok(accepts(order))
 }

@@ -4,6 +4,7 @@ use super::Item;
 use super::compare;
 use super::node::{Node, Param};
 use super::print;
+use crate::GoError;
 use crate::Value;
 
 /// The maximum number of values that a template may visit or return, because nested `..` and `range` multiply.
@@ -13,7 +14,7 @@ const MAX_RANGES: i64 = 200;
 
 /// The results, or the results found before an error together with the error. Filters need them: like the server, they
 /// treat `[5]` out of range as a match.
-type Results<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, String)>;
+type Results<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, GoError)>;
 
 /// The state of an evaluation, in particular of `range` loops.
 pub struct Run<'a> {
@@ -34,7 +35,7 @@ impl<'a> Run<'a> {
 
     /// The results of each top-level node from index `from`. The body of a loop is evaluated by calling this function
     /// again for each item.
-    pub fn find(&mut self, data: Item<'a>, from: usize) -> Result<Vec<Vec<Item<'a>>>, String> {
+    pub fn find(&mut self, data: Item<'a>, from: usize) -> Result<Vec<Vec<Item<'a>>>, GoError> {
         let root = self.root;
         let mut all = Vec::new();
         let mut at = from;
@@ -49,7 +50,7 @@ impl<'a> Run<'a> {
                 self.begin -= 1;
                 self.inside += 1;
                 if self.inside > MAX_RANGES {
-                    return Err("ranges nest too deeply".to_owned());
+                    return Err("ranges nest too deeply".into());
                 }
                 if results.is_empty() {
                     // The body must be skipped up to its `end`.
@@ -58,7 +59,7 @@ impl<'a> Run<'a> {
                 for item in results {
                     let item = match item {
                         Item::Value(Value::Null) => Item::Missing,
-                        Item::Missing => return Err("cannot range over nothing".to_owned()),
+                        Item::Missing => return Err("cannot range over nothing".into()),
                         item => item,
                     };
                     all.append(&mut self.find(item, at + 1)?);
@@ -76,9 +77,9 @@ impl<'a> Run<'a> {
         Ok(all)
     }
 
-    fn step(&mut self, count: usize) -> Result<(), (Vec<Item<'a>>, String)> {
+    fn step(&mut self, count: usize) -> Result<(), (Vec<Item<'a>>, GoError)> {
         self.steps += count;
-        if self.steps > MAX_STEPS { Err((Vec::new(), "too many results".to_owned())) } else { Ok(()) }
+        if self.steps > MAX_STEPS { Err((Vec::new(), "too many results".into())) } else { Ok(()) }
     }
 
     fn list(&mut self, input: Vec<Item<'a>>, nodes: &'a [Node]) -> Results<'a> {
@@ -117,7 +118,7 @@ impl<'a> Run<'a> {
             input.iter().filter_map(|item| if let Item::Value(value) = item { value.get(name) } else { None });
         let results: Vec<_> = members.map(Item::Value).collect();
         if results.is_empty() && !input.is_empty() && !self.allow_missing_keys {
-            return Err((results, format!("{name} is not found")));
+            return Err((results, format!("{name} is not found").into()));
         }
         Ok(results)
     }
@@ -132,8 +133,8 @@ impl<'a> Run<'a> {
                 self.end += 1;
                 Ok(Vec::new())
             }
-            "end" => Err((Vec::new(), "not in range, nothing to end".to_owned())),
-            _ => Err((input, format!("unrecognized identifier {name}"))),
+            "end" => Err((Vec::new(), "not in range, nothing to end".into())),
+            _ => Err((input, format!("unrecognized identifier {name}").into())),
         }
     }
 
@@ -159,7 +160,7 @@ impl<'a> Run<'a> {
     fn exists(&mut self, input: &[Item<'a>], path: &'a [Node]) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
-            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
+            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item).into())) };
             for element in elements {
                 let element = Item::Value(element);
                 let (Ok(found) | Err((found, _))) = self.list(vec![element], path);
@@ -175,7 +176,7 @@ impl<'a> Run<'a> {
     fn compare(&mut self, input: &[Item<'a>], left: &'a [Node], operator: &str, right: &'a [Node]) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
-            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item))) };
+            let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item).into())) };
             for element in elements {
                 let element = Item::Value(element);
                 let mut sides = [Item::Missing; 2];
@@ -186,7 +187,7 @@ impl<'a> Run<'a> {
                         Ok(found) => match found.as_slice() {
                             [] => missing = true,
                             [only] => *side = *only,
-                            _ => return Err((input.to_vec(), "can only compare one element at a time".to_owned())),
+                            _ => return Err((input.to_vec(), "can only compare one element at a time".into())),
                         },
                     }
                     if missing {
@@ -233,7 +234,7 @@ fn array(input: Vec<Item<'_>>, [start, end, step]: [Param; 3]) -> Results<'_> {
             continue;
         }
         let Some(elements) = elements(*item) else {
-            return Err((input.clone(), format!("{} is not array or slice", print::go_type(*item))));
+            return Err((input.clone(), format!("{} is not array or slice", print::go_type(*item)).into()));
         };
         let length = elements.len() as i64;
         let from = if start.value < 0 { start.value + length } else { start.value };
@@ -258,7 +259,7 @@ fn array(input: Vec<Item<'_>>, [start, end, step]: [Param; 3]) -> Results<'_> {
             None
         };
         if let Some(error) = error {
-            return Err((input, error));
+            return Err((input, error.into()));
         }
         let step = if step.known { step.value as usize } else { 1 };
         let part = elements.get(from as usize..to as usize).unwrap_or(&[]);

@@ -4,6 +4,7 @@
 //! the first `]` regardless of quotes, and `['a.b[0]']` is parsed as the path `.a.b[0]`.
 
 use super::node::{Node, Param};
+use crate::GoError;
 use crate::unicode::{is_digit, is_letter};
 use crate::{Value, quote};
 
@@ -11,13 +12,13 @@ use crate::{Value, quote};
 const MAX_NESTING: u32 = 100;
 
 /// Parses a template into text and actions.
-pub fn parse(template: &str) -> Result<Vec<Node>, String> {
+pub fn parse(template: &str) -> Result<Vec<Node>, GoError> {
     parse_nested(template, 0)
 }
 
-fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, String> {
+fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, GoError> {
     if nesting > MAX_NESTING {
-        return Err("expression nests too deeply".to_owned());
+        return Err("expression nests too deeply".into());
     }
     let mut parser = Parser { input: template, at: 0, nesting };
     let mut root = Vec::new();
@@ -38,7 +39,7 @@ fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, String> {
 }
 
 /// Parses an expression given without braces.
-fn parse_action(expression: &str, nesting: u32) -> Result<Vec<Node>, String> {
+fn parse_action(expression: &str, nesting: u32) -> Result<Vec<Node>, GoError> {
     match parse_nested(&format!("{{{expression}}}"), nesting + 1)?.into_iter().next() {
         Some(Node::List(nodes)) => Ok(nodes),
         _ => Ok(Vec::new()),
@@ -79,7 +80,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an action up to and including the closing brace.
-    fn action(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
+    fn action(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
         loop {
             let rest = self.rest();
             if rest.starts_with("[?(") {
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
                 continue;
             }
             match self.peek() {
-                None | Some('\r' | '\n') => return Err("unclosed action".to_owned()),
+                None | Some('\r' | '\n') => return Err("unclosed action".into()),
                 Some('}') => {
                     self.at += 1;
                     return Ok(());
@@ -111,14 +112,14 @@ impl<'a> Parser<'a> {
                         name => Node::Identifier(name.to_owned()),
                     });
                 }
-                Some(c) => return Err(format!("unrecognized character in action: {}", code_point(c))),
+                Some(c) => return Err(format!("unrecognized character in action: {}", code_point(c)).into()),
             }
         }
     }
 
-    fn recursive(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
+    fn recursive(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
         if let Some(Node::Recursive) = out.last() {
-            return Err("invalid multiple recursive descent".to_owned());
+            return Err("invalid multiple recursive descent".into());
         }
         self.at += 2;
         out.push(Node::Recursive);
@@ -143,7 +144,7 @@ impl<'a> Parser<'a> {
         out.push(if name == "*" { Node::Wildcard } else { Node::Field(name.replace('\\', "")) });
     }
 
-    fn number(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
+    fn number(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
         let start = self.at;
         if let Some('+' | '-') = self.peek() {
             self.at += 1;
@@ -159,15 +160,15 @@ impl<'a> Parser<'a> {
                 out.push(Node::Float(Value::Float(x)));
                 Ok(())
             }
-            _ => Err(format!("cannot parse number {text}")),
+            _ => Err(format!("cannot parse number {text}").into()),
         }
     }
 
     /// Parses `[…]`: a union, a quoted key, an index or a slice.
-    fn array(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
+    fn array(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
         let text = match self.rest().find([']', '\n']) {
             Some(end) if self.rest().as_bytes().get(end) == Some(&b']') => self.take(end + 1),
-            _ => return Err("unterminated array".to_owned()),
+            _ => return Err("unterminated array".into()),
         };
         let text = text.get(1..text.len() - 1).unwrap_or("");
         let text = if text == "*" { ":" } else { text };
@@ -186,14 +187,14 @@ impl<'a> Parser<'a> {
         let mut parts = text.splitn(4, ':');
         let texts = [parts.next(), parts.next(), parts.next()];
         if parts.next().is_some() || !texts.iter().flatten().all(|t| is_index(t)) {
-            return Err(format!("invalid array index {text}"));
+            return Err(format!("invalid array index {text}").into());
         }
         out.push(Node::Array(params(texts)?));
         Ok(())
     }
 
     /// Parses `[?(…)]`; one quoted string in it may contain parentheses.
-    fn filter(&mut self, out: &mut Vec<Node>) -> Result<(), String> {
+    fn filter(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
         self.at += 3;
         let start = self.at;
         let mut quote = None;
@@ -201,7 +202,7 @@ impl<'a> Parser<'a> {
         let mut previous = '(';
         loop {
             match self.next() {
-                None | Some('\n') => return Err("unterminated filter".to_owned()),
+                None | Some('\n') => return Err("unterminated filter".into()),
                 Some(c @ ('"' | '\'')) => {
                     match quote {
                         None => quote = Some(c),
@@ -216,7 +217,7 @@ impl<'a> Parser<'a> {
         }
         let text = self.input.get(start..self.at - 1).unwrap_or("");
         if self.next() != Some(']') {
-            return Err("unclosed array expect ]".to_owned());
+            return Err("unclosed array expect ]".into());
         }
         let node = match operator(text) {
             None => Node::Exists(parse_action(text, self.nesting)?),
@@ -230,13 +231,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn quoted(&mut self, out: &mut Vec<Node>, quote: char) -> Result<(), String> {
+    fn quoted(&mut self, out: &mut Vec<Node>, quote: char) -> Result<(), GoError> {
         let start = self.at;
         self.at += 1;
         let mut previous = quote;
         loop {
             match self.next() {
-                None | Some('\n') => return Err("unterminated quoted string".to_owned()),
+                None | Some('\n') => return Err("unterminated quoted string".into()),
                 Some(c) if c == quote && previous != '\\' => break,
                 Some(c) => previous = c,
             }
@@ -244,7 +245,7 @@ impl<'a> Parser<'a> {
         let text = self.input.get(start..self.at).unwrap_or("");
         let inner = text.get(1..text.len() - 1).unwrap_or("");
         let Some(value) = unquote(inner, quote) else {
-            return Err(format!("unquote string {text} error invalid syntax"));
+            return Err(format!("unquote string {text} error invalid syntax").into());
         };
         out.push(Node::Text(Value::String(value)));
         Ok(())
@@ -267,7 +268,7 @@ fn is_index(text: &str) -> bool {
     text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit())
 }
 
-fn params(texts: [Option<&str>; 3]) -> Result<[Param; 3], String> {
+fn params(texts: [Option<&str>; 3]) -> Result<[Param; 3], GoError> {
     let mut params = [Param::default(); 3];
     for (param, text) in params.iter_mut().zip(texts) {
         let Some(text) = text.filter(|t| !t.is_empty()) else { continue };
@@ -275,7 +276,7 @@ fn params(texts: [Option<&str>; 3]) -> Result<[Param; 3], String> {
         param.value = match text.parse() {
             Ok(value) => value,
             // A lone `-`, or a number out of range.
-            Err(_) => return Err(format!("array index {text} is not a number")),
+            Err(_) => return Err(format!("array index {text} is not a number").into()),
         };
     }
     // Without a colon, the end is derived from the start.

@@ -1,6 +1,7 @@
 //! Selectable fields, which field selectors compare.
 
 use super::{Item, JsonPath, go_value};
+use crate::GoError;
 use crate::Value;
 
 /// An entry of `selectableFields`.
@@ -9,7 +10,7 @@ pub struct SelectableField {
     /// The name in field selectors: the path without the leading dot.
     pub name: String,
     /// The path, or its parse error, which makes every selection fail.
-    path: Result<JsonPath, String>,
+    path: Result<JsonPath, GoError>,
 }
 
 impl SelectableField {
@@ -25,7 +26,7 @@ impl SelectableField {
     ///
     /// # Errors
     /// Returns a text if the path is invalid or cannot be evaluated.
-    pub fn text(&self, object: &Value) -> Result<String, String> {
+    pub fn text(&self, object: &Value) -> Result<String, GoError> {
         let path = self.path.as_ref().map_err(|e| format!("unexpected error parsing jsonPath: {e}"))?;
         let results = path.find(object).map_err(|e| format!("unexpected error finding value with jsonPath: {e}"))?;
         match results.first().map(Vec::as_slice) {
@@ -34,7 +35,7 @@ impl SelectableField {
                 None | Some(Item::Missing | Item::Value(Value::Null)) => String::new(),
                 Some(item) => go_value(*item),
             }),
-            _ => Err("unexpectedly received more than one JSON path result".to_owned()),
+            _ => Err("unexpectedly received more than one JSON path result".into()),
         }
     }
 }

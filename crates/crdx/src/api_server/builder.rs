@@ -145,9 +145,10 @@ impl ApiServerBuilder {
 
 #[cfg(any(feature = "builtin", feature = "policies"))]
 impl Kinds {
-    fn add(&self, mut server: ServerBuilder) -> ServerBuilder {
+    fn add(&self, server: ServerBuilder) -> ServerBuilder {
+        let mut server = server.with_kinds(&crdx_kinds::KINDS);
         if self.has_policies {
-            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+            server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         }
         if self.has_built_in_kinds {
             server = server.with_built_in_kinds().with_content_validation().with_generated_fields();

@@ -4,7 +4,8 @@ use super::{Error, ManifestError, Position};
 use crate::documents::manifest_path;
 use crdx_text::documents::{Chunk, Chunks};
 use crdx_text::spans::Spans;
-use crdx_value::{Value, group_version};
+use crdx_value::Value;
+use crdx_value::group_version::{self, GroupVersionKind};
 use std::sync::Arc;
 
 /// The number of levels that objects may nest. Objects of real clusters have fewer than 50; a deeper one is answered with
@@ -119,13 +120,13 @@ pub(super) struct Document {
 
 impl Document {
     /// The group, the version and the kind.
-    pub fn kind(&self) -> Result<(String, String, String), Error> {
+    pub fn kind(&self) -> Result<GroupVersionKind, Error> {
         let text = |key: &str| match self.value.str_at(&[key]) {
             Some(text) if !text.is_empty() => Ok(text),
             _ => Err(ManifestError::new(format!("the object has no {key}"), self.position(""))),
         };
         let (group, version) = group_version::split(text("apiVersion")?);
-        Ok((group.to_owned(), version.to_owned(), text("kind")?.to_owned()))
+        Ok(GroupVersionKind { group, version, kind: text("kind")? }.map(str::to_owned))
     }
 
     pub fn text(&self, path: &[&str]) -> &str {

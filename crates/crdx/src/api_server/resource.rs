@@ -4,7 +4,8 @@ use super::manifest::Document;
 use super::{ApiServer, Error};
 use crdx_server::server::http::address;
 use crdx_server::server::{Response as Answer, ResponseBody};
-use crdx_value::{Value, group_version};
+use crdx_value::Value;
+use crdx_value::group_version::{self, GroupVersionKind};
 
 /// The resource that serves a kind.
 pub(super) struct Resource {
@@ -17,20 +18,19 @@ pub(super) struct Resource {
 impl Resource {
     /// Finds the resource of an object.
     pub fn for_document(server: &ApiServer, document: &Document) -> Result<Self, Error> {
-        let (group, version, kind) = document.kind()?;
-        Self::find_in(server, (&group, &version), document.text(&["apiVersion"]), &kind)
+        Self::find_in(server, document.text(&["apiVersion"]), document.kind()?.borrowed())
     }
 
     /// Finds the resource of a kind.
     pub fn find(server: &ApiServer, api_version: &str, kind: &str) -> Result<Self, Error> {
-        Self::find_in(server, group_version::split(api_version), api_version, kind)
+        let (group, version) = group_version::split(api_version);
+        Self::find_in(server, api_version, GroupVersionKind { group, version, kind })
     }
 
     fn find_in(
         server: &ApiServer,
-        (group, version): (&str, &str),
         api_version: &str,
-        kind: &str,
+        GroupVersionKind { group, version, kind }: GroupVersionKind<&str>,
     ) -> Result<Self, Error> {
         let root = if group.is_empty() {
             address::object("/api", version)

@@ -37,12 +37,6 @@ impl Resource {
         Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
     }
 
-    /// A namespaced resource of the core group, such as `limitranges`.
-    pub(crate) fn of_core(plural: &str) -> Self {
-        let word = str::to_owned;
-        Self { version: word("v1"), plural: word(plural), namespaced: true, ..Self::default() }
-    }
-
     /// The path of the collection, in one namespace or in all.
     pub fn path(&self, namespace: Option<&str>) -> String {
         let (version, plural) = (encoded(&self.version), encoded(&self.plural));

@@ -3,7 +3,7 @@
 use super::{Example, Rejection};
 use crate::kubectl::{Operation, request};
 use crdx_server::server::http::address;
-use crdx_server::server::{Namespaces, Response, ResponseBody, Server};
+use crdx_server::server::{Namespaces, Response, ResponseBody};
 use crdx_types::resources::Resource;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
@@ -25,7 +25,8 @@ pub fn built_in(resource: &Resource, release: Release) -> Option<Example> {
     let namespace = resource.namespaced.then_some("default");
     let collection = address::collection(resource.group, resource.version, resource.plural, namespace);
     let path = format!("{collection}?dryRun=All&fieldValidation=Strict");
-    let server = Server::builder(release, 0).with_built_in_kinds().with_content_validation().with_generated_fields();
+    let server =
+        crdx_kinds::builder(release, 0).with_built_in_kinds().with_content_validation().with_generated_fields();
     let server = server.with_policy_validation().without_managed_fields().with_namespaces(Namespaces::Unchecked, &[]);
     let answer = server.build().handle_owned(request::plain(Operation::Create, &path, object.clone()));
     Some(Example { object, rejection: rejection(answer) })

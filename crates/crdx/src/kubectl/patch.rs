@@ -60,12 +60,14 @@ fn strategic_patch(
 ) -> Result<Value, UnsentError> {
     let applied = existing.str_at(&["metadata", "annotations", LAST_APPLIED]).filter(|text| !text.is_empty());
     let original = match applied {
-        Some(text) => json::read(text.as_bytes()).map_err(|error| UnsentError::LastApplied(error.message))?,
+        Some(text) => json::read(text.as_bytes()).map_err(|error| UnsentError::LastApplied(error.message.into()))?,
         None => Value::Object(Map::new()),
     };
     let none = Map::new();
     let [original, modified, current] = [&original, modified, existing].map(|v| v.as_object().unwrap_or(&none));
-    three_way(original, modified, current).map(Value::Object).map_err(|error| UnsentError::Patch(error.to_string()))
+    three_way(original, modified, current)
+        .map(Value::Object)
+        .map_err(|error| UnsentError::Patch(error.to_string().into()))
 }
 
 #[cfg(test)]

@@ -8,10 +8,17 @@ use super::request::{self, RequestOptions};
 use super::written_metadata::equals_apart_from_written_metadata;
 use super::{Action, Subresource, Verb};
 use crdx_server::apply::client_side;
-use crdx_server::server::{Format, KnownObjects, NamespaceState, Request, Response, ResponseBody, Server, Trace};
+use crdx_server::server::{Format, Request, Response, ResponseBody, Server, Trace};
 use crdx_types::encode::Encoded;
 use crdx_value::Value;
+use std::fmt::Debug;
 use std::sync::Arc;
+
+/// Sends requests to a server that needs to know a cluster.
+pub trait Sender: Debug {
+    /// Sends a request.
+    fn send(&self, server: &Server, request: Request) -> Response;
+}
 
 /// The resource and name of an object.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +31,8 @@ pub struct Target<'a> {
     pub collection: &'a str,
     /// Its name; empty if the server generates one.
     pub name: &'a str,
-    /// The state of its namespace, if it is created.
-    pub namespace_state: NamespaceState,
-    /// The objects in its namespace on which the answer depends, if the server does not store them.
-    pub known_objects: Option<&'a Arc<KnownObjects>>,
+    /// Sends writes to the server; without it, they are sent as they are.
+    pub sender: Option<&'a dyn Sender>,
     /// The patch of `kubectl apply`.
     pub patch: PatchType,
 }
@@ -40,8 +45,7 @@ impl<'a> Target<'a> {
             version: "v1",
             collection: request::DEFINITIONS,
             name,
-            namespace_state: NamespaceState::default(),
-            known_objects: None,
+            sender: None,
             patch: PatchType::Definition,
         }
     }
@@ -51,14 +55,12 @@ impl<'a> Target<'a> {
         (!self.name.is_empty()).then(|| request::object(self.collection, self.name))
     }
 
-    /// Adds what is known of the namespace to a request.
-    fn with_namespace(self, request: Request) -> Request {
-        Request { known_objects: self.known_objects.cloned(), ..request }
-    }
-
-    /// Adds what is known of the namespace to a request that may create an object.
-    fn with_state(self, request: Request) -> Request {
-        Request { namespace_state: self.namespace_state, ..self.with_namespace(request) }
+    /// Sends a write.
+    pub fn handle(self, server: &Server, request: Request) -> Response {
+        match self.sender {
+            Some(sender) => sender.send(server, request),
+            None => server.handle_owned(request),
+        }
     }
 }
 
@@ -93,7 +95,7 @@ pub fn send(
     let request = write(server, (target, &path), object, before.as_deref(), request_kind, operation, request_options)?;
     let is_sent = request.is_some();
     let mut response = match request {
-        Some(request) => server.handle_owned(request),
+        Some(request) => target.handle(server, request),
         None => unchanged(before.clone().unwrap_or_default()),
     };
     if operation == Operation::Scale
@@ -155,7 +157,7 @@ fn write(
     let Some(patch) = target.patch.patch(before.unwrap_or(&Value::Null), object)? else { return Ok(None) };
     let by = Some(request_kind.field_manager(operation));
     let content_type = target.patch.content_type();
-    Ok(Some(target.with_namespace(request::patch(path, content_type, patch, by, request_options))))
+    Ok(Some(request::patch(path, content_type, patch, by, request_options)))
 }
 
 /// The request of an operation that does not depend on the content of the existing object.
@@ -177,12 +179,10 @@ fn whole(
         Operation::Create | Operation::CreateByApply | Operation::Patch => {
             create(target, object, request_kind, request_options)
         }
-        Operation::ServerSideApply => {
-            target.with_state(request::apply(&written_path, object, by, request_kind.force, request_options))
-        }
+        Operation::ServerSideApply => request::apply(&written_path, object, by, request_kind.force, request_options),
         Operation::Replace => {
             let object = operation.whole_object(object);
-            target.with_state(request::replace(&written_path, object, before, Some(by), request_options))
+            request::replace(&written_path, object, before, Some(by), request_options)
         }
         Operation::Scale => {
             let scale = server.scale_of(target.definition, target.version, &object);
@@ -203,7 +203,7 @@ pub fn create(
 ) -> Request {
     let operation = request_kind.create(!target.name.is_empty());
     let by = request_kind.field_manager(operation);
-    target.with_state(request::create_by(target.collection, operation.whole_object(object), by, request_options))
+    request::create_by(target.collection, operation.whole_object(object), by, request_options)
 }
 
 /// The length in JSON up to which [`create_unannotated`] sends an object: with the annotation, it would be far below the
@@ -220,7 +220,7 @@ pub fn create_unannotated(
 ) -> Request {
     let object = client_side::to_create_unannotated(object);
     let by = request_kind.field_manager(Operation::CreateByApply);
-    target.with_state(request::create_short_by(target.collection, object, by, request_options))
+    request::create_short_by(target.collection, object, by, request_options)
 }
 
 /// Like [`create_unannotated`], for an object without nulls that is encoded as its Go type does it.
@@ -236,7 +236,7 @@ pub fn create_encoded(
         empties.clear(&["metadata", "annotations"]);
     }
     let by = request_kind.field_manager(Operation::CreateByApply);
-    let request = target.with_state(request::create_short_by(target.collection, object, by, request_options));
+    let request = request::create_short_by(target.collection, object, by, request_options);
     Request { is_encoded: true, empties, ..request }
 }
 

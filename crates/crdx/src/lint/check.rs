@@ -199,7 +199,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Ob
                 ));
             }
         }
-        Err(reason) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", reason)),
+        Err(reason) => item.warnings.push(problem("NonStructuralSchema", "spec.validation", reason.into())),
     }
     item
 }

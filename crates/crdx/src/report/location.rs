@@ -1,6 +1,7 @@
 //! A location in an input, with its source line.
 
 use crdx_text::Position;
+use crdx_text::documents::Chunk;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -93,13 +94,23 @@ impl SourceLocation {
 
     /// Returns the location `position` in `source`, for a text that begins at `start`.
     pub fn at(source: &Arc<str>, text: &[u8], start: Position, position: Position) -> Self {
-        let lines_before = position.line.saturating_sub(start.line);
-        let mut line_start = 0;
-        for _ in 0..lines_before {
-            let next = text.get(line_start..).and_then(|rest| rest.iter().position(|b| *b == b'\n'));
-            line_start += next.map_or(text.len(), |i| i + 1);
-        }
+        let mut breaks = text.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1);
+        let line_start = match position.line.saturating_sub(start.line) {
+            0 => 0,
+            lines_before => breaks.nth(lines_before - 1).unwrap_or(text.len()),
+        };
+        Self::in_line(source, text, start, position, line_start)
+    }
+
+    /// Returns the location `position` of the text of a document in `source`.
+    pub fn in_chunk(source: &Arc<str>, chunk: &Chunk, position: Position) -> Self {
+        Self::in_line(source, &chunk.text, chunk.start, position, chunk.line_start(position))
+    }
+
+    fn in_line(source: &Arc<str>, text: &[u8], start: Position, position: Position, line_start: usize) -> Self {
         let line = text.get(line_start..).unwrap_or_default();
+        // Longer lines are not shown, so the place in them is not needed.
+        let line = line.get(..=MAX_LINE_LENGTH).unwrap_or(line);
         let from = line_start + byte_of(line, position.column.saturating_sub(1));
         Self {
             source: Arc::clone(source),
@@ -156,6 +167,7 @@ impl std::fmt::Display for SourceLocation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_text::Syntax;
 
     const FIRST: Position = Position { line: 1, column: 1 };
 
@@ -175,6 +187,20 @@ mod tests {
         // A position past the end refers to the end.
         assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");
+    }
+
+    #[test]
+    fn a_document_finds_its_lines() {
+        let source = Arc::from("f");
+        let start = Position { line: 10, column: 1 };
+        for text in ["", "a", "a: 1\nü: 'x'\n", "a\n\nb\nc"] {
+            let chunk = Chunk::new(text.as_bytes().to_vec(), start, Syntax::Yaml);
+            for (line, column) in [(10, 1), (10, 3), (11, 1), (11, 4), (12, 1), (13, 1), (20, 5)] {
+                let at = Position { line, column };
+                let expected = SourceLocation::at(&source, text.as_bytes(), start, at);
+                assert_eq!(SourceLocation::in_chunk(&source, &chunk, at), expected, "{text:?} {line}:{column}");
+            }
+        }
     }
 
     #[test]

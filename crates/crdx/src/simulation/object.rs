@@ -154,7 +154,7 @@ pub fn lintable(
 pub fn problem(note: Note) -> ObjectReport {
     let name = source(&note.source);
     let location = match (note.position, &note.chunk) {
-        (Some(at), Some(chunk)) => SourceLocation::at(&name, &chunk.text, chunk.start, at),
+        (Some(at), Some(chunk)) => SourceLocation::in_chunk(&name, chunk, at),
         (Some(at), None) => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
         (None, Some(chunk)) => SourceLocation::line(&name, chunk.start.line),
         (None, None) => SourceLocation::source(&name),
@@ -192,7 +192,7 @@ pub fn unsent(note: Note, level: FieldValidation) -> ObjectReport {
 pub fn warning(note: &Note, document: &Document, shown: bool) -> Diagnostic {
     let name = source(&note.source);
     let at = note.position.map(|at| match &document.chunk {
-        chunk if shown && !document.hides_lines() => SourceLocation::at(&name, &chunk.text, chunk.start, at),
+        chunk if shown && !document.hides_lines() => SourceLocation::in_chunk(&name, chunk, at),
         _ => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
     });
     Diagnostic {

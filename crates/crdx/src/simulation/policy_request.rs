@@ -9,7 +9,7 @@ use crate::kubectl::send::{Target, send};
 use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{NamespaceState, SeedError, Server};
+use crdx_server::server::{SeedError, Server};
 use crdx_types::resources::Resource;
 use crdx_types::types::Types;
 use crdx_value::Value;
@@ -76,8 +76,7 @@ impl PolicyRequest<'_> {
             version: resource.version,
             collection: &collection,
             name: &name,
-            namespace_state: NamespaceState::default(),
-            known_objects: None,
+            sender: None,
             patch: types
                 .of_kind(&own_version, resource.kind)
                 .map_or(PatchType::Merge, |id| PatchType::Strategic(types, id)),
@@ -96,10 +95,10 @@ impl PolicyRequest<'_> {
 
     /// Creates a server that validates these kinds. Only server-side apply needs field ownership.
     fn server(self) -> Server {
-        let server = Server::builder(self.release, 0).created_at(self.request_options.now);
+        let server = crdx_kinds::builder(self.release, 0).created_at(self.request_options.now);
         let owners = self.request_kind.verb == Verb::ServerSide;
         let server = if owners { server } else { server.without_managed_fields() };
-        let server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).with_policy_validation();
+        let server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         // The status of a policy.
         server.with_content_validation().build()
     }

@@ -7,6 +7,10 @@ use super::patch;
 use super::subject::{Resource, Subject};
 use super::suite::{Action, Case, Source, SourceError};
 use crate::kubectl::{Operation, request};
+#[cfg(feature = "builtin")]
+use crdx_server::cluster_state::{
+    ClusterState, GroupVersionResource, Listed, Lookup, PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, Unread,
+};
 use crdx_server::policies;
 #[cfg(feature = "policies")]
 use crdx_server::policies::authorizer::Rules;
@@ -16,6 +20,7 @@ use crdx_server::server::Namespaces;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
 use crdx_types::resources;
+use crdx_value::GoError;
 use crdx_value::field::UNFINISHED;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
@@ -101,6 +106,26 @@ impl From<SetupError> for Failure {
     }
 }
 
+/// A cluster that may have any classes, and no other objects than the server.
+#[cfg(feature = "builtin")]
+#[derive(Debug)]
+struct AnyClasses;
+
+#[cfg(feature = "builtin")]
+impl ClusterState for AnyClasses {
+    fn object(&self, of: GroupVersionResource<'_>, _: &str, _: &str) -> Result<Lookup<Arc<Value>>, Unread> {
+        Ok(match of {
+            PRIORITY_CLASSES | RUNTIME_CLASSES | STORAGE_CLASSES => Lookup::Unknown,
+            _ => Lookup::Absent,
+        })
+    }
+
+    fn list(&self, of: GroupVersionResource<'_>, _: &str) -> Result<Listed, Unread> {
+        let is_complete = ![PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES].contains(&of);
+        Ok(Listed { objects: Vec::new(), is_complete })
+    }
+}
+
 impl CaseRunner {
     /// Starts a server and installs the CRDs and policies of the setup.
     ///
@@ -112,14 +137,19 @@ impl CaseRunner {
             server = server.without_managed_fields();
         }
         // Without these features, the server serves neither policies nor built-in kinds.
+        #[cfg(any(feature = "builtin", feature = "policies"))]
+        {
+            server = server.with_kinds(&crdx_kinds::KINDS);
+        }
         #[cfg(feature = "builtin")]
         if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {
             server = server.with_namespaces(Namespaces::OnDemand, &[]).with_built_in_kinds();
-            server = server.with_content_validation().with_generated_fields().as_part_of_cluster();
+            server = server.with_content_validation().with_generated_fields();
+            server = server.with_cluster_state(Arc::new(AnyClasses));
         }
         #[cfg(feature = "policies")]
         if !setup.policies.is_empty() {
-            server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default());
+            server = server.with_policies(Arc::new(Rules::allow_all()));
         }
         let server = server.build();
         let resource = setup.subject.resource();
@@ -307,7 +337,7 @@ impl Run<'_> {
         (step, operation, path): (Step, Operation, &str),
         object: Value,
         old: Option<Arc<Value>>,
-    ) -> Result<Arc<Value>, String> {
+    ) -> Result<Arc<Value>, GoError> {
         self.record(step, object.clone(), request::plain(operation, path, object), old)
     }
 
@@ -322,14 +352,14 @@ impl Run<'_> {
         sent: Value,
         request: Request,
         old: Option<Arc<Value>>,
-    ) -> Result<Arc<Value>, String> {
+    ) -> Result<Arc<Value>, GoError> {
         let (answer, errors, warnings) = match self.bench.send(request) {
             Ok(accepted) => (Ok(accepted.object), Vec::new(), accepted.warnings),
             Err(rejected) => {
                 if rejected.is_unfinished {
                     self.unfinished.get_or_insert(step);
                 }
-                (Err(rejected.message), rejected.errors, rejected.warnings)
+                (Err(rejected.message.into()), rejected.errors, rejected.warnings)
             }
         };
         self.writes.push(Write { step, sent, old, answer: answer.clone(), errors, warnings });
@@ -340,15 +370,17 @@ impl Run<'_> {
     /// expected.
     fn verdict<T>(
         step: Step,
-        answer: Result<T, String>,
+        answer: Result<T, GoError>,
         expected_error: Option<&String>,
     ) -> Result<Option<T>, Failure> {
         match (answer, expected_error) {
             (Ok(accepted), None) => Ok(Some(accepted)),
             (Ok(_), Some(expected)) => Err(Failure::Accepted(step, Some(expected.clone()))),
-            (Err(message), None) => Err(Failure::Rejected(step, message)),
-            (Err(message), Some(expected)) if message.contains(expected.as_str()) => Ok(None),
-            (Err(message), Some(expected)) => Err(Failure::OtherError { step, expected: expected.clone(), message }),
+            (Err(error), None) => Err(Failure::Rejected(step, error.into())),
+            (Err(error), Some(expected)) if error.as_str().contains(expected.as_str()) => Ok(None),
+            (Err(error), Some(expected)) => {
+                Err(Failure::OtherError { step, expected: expected.clone(), message: error.into() })
+            }
         }
     }
 
@@ -458,13 +490,13 @@ impl Run<'_> {
         let collection = self.collection("initial", &initial, NAMESPACE)?;
         let post = format!("{collection}?fieldManager={CREATOR}");
         let answer = self.send((Step::Initial, Operation::Create, &post), initial, None);
-        let mut object = answer.map_err(|message| Failure::Rejected(Step::Initial, message))?;
+        let mut object = answer.map_err(|error| Failure::Rejected(Step::Initial, error.into()))?;
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
             let put = self.status_path(Step::InitialStatus, &path)?;
             let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
-            object = answer.map_err(|message| Failure::Rejected(Step::InitialStatus, message))?;
+            object = answer.map_err(|error| Failure::Rejected(Step::InitialStatus, error.into()))?;
         }
         if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {
             let spec = definition.get("spec").cloned().unwrap_or_default();
@@ -474,7 +506,7 @@ impl Run<'_> {
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
             let answer = self.send((Step::Restored, Operation::Replace, &path), restored, Some(object));
-            answer.map_err(|message| Failure::Rejected(Step::Restored, message))?;
+            answer.map_err(|error| Failure::Rejected(Step::Restored, error.into()))?;
             self.bench.redefine(&spec, None)?;
             object = self.bench.get(&path).map_err(|e| Failure::Patches(e.message))?.object;
         }

@@ -239,7 +239,7 @@ mod tests {
         let sent = read(sent);
         Write {
             step: if old.is_some() { Step::Update } else { Step::Initial },
-            answer: if accepted { Ok(Arc::new(sent.clone())) } else { Err("no".to_owned()) },
+            answer: if accepted { Ok(Arc::new(sent.clone())) } else { Err("no".into()) },
             errors: if accepted { Vec::new() } else { vec![crdx_value::field::FieldError::required(&ROOT, "")] },
             old: old.map(|old| Arc::new(read(old))),
             sent,

@@ -8,6 +8,7 @@ use super::compare::comparable;
 use super::coverage::{Coverage, Kind};
 use super::variant::Variant;
 use crate::examples::{Checker, ExampleError, ExampleFields, example};
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use near_miss::Finder;
@@ -52,7 +53,7 @@ pub struct Case {
     /// `updated`, if the case is an update.
     pub updated: Option<Value>,
     /// `expected`, or `expectedError`.
-    pub expected: Result<Value, String>,
+    pub expected: Result<Value, GoError>,
 }
 
 /// Generates the first suite for the storage version of a CRD. `crd_file` is the path of the CRD's file, relative to
@@ -100,7 +101,12 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
             Some(miss) => {
                 covered += 1;
                 let name = if constraint.kind == Kind::Rule { what } else { format!("{what} is violated") };
-                cases.push(Case { name, initial: miss.initial, updated: miss.updated, expected: Err(miss.error) });
+                cases.push(Case {
+                    name,
+                    initial: miss.initial,
+                    updated: miss.updated,
+                    expected: Err(miss.error.into()),
+                });
             }
             None => uncovered.push(what),
         }

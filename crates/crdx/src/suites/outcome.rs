@@ -1,5 +1,6 @@
 //! The outcome of a case.
 
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, UNFINISHED};
 use std::fmt;
@@ -58,7 +59,7 @@ pub struct Write {
     /// The existing object that the request replaces.
     pub old: Option<Arc<Value>>,
     /// The object of the answer, or the message of a rejection.
-    pub answer: Result<Arc<Value>, String>,
+    pub answer: Result<Arc<Value>, GoError>,
     /// The field errors of a rejection.
     pub errors: ErrorList,
     /// The warnings of the server.

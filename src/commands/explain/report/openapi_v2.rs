@@ -3,6 +3,7 @@
 use super::wrap::lines;
 use super::{Explained, Explanation};
 use crdx::kubectl::schema_model::Model;
+use crdx_value::GoError;
 use crdx_value::group_version::api_version;
 use crdx_value::{Map, Value};
 use std::fmt::Write as _;
@@ -21,7 +22,7 @@ pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
     };
     let schema = match printer.lookup(schema, fields) {
         Ok(schema) => schema,
-        Err(error) => return failed(error),
+        Err(error) => return failed(error.into()),
     };
     let mut text = format!("KIND:     {kind}\nVERSION:  {}\n\n", api_version(group, version));
     printer.model(schema, fields.last().map_or("", String::as_str), &mut text);
@@ -42,7 +43,7 @@ impl<'d> Printer<'d> {
     }
 
     /// `LookupSchemaForField`
-    fn lookup(&self, mut schema: &'d Value, fields: &[String]) -> Result<&'d Value, String> {
+    fn lookup(&self, mut schema: &'d Value, fields: &[String]) -> Result<&'d Value, GoError> {
         let mut fields = fields.iter();
         let mut next = fields.next();
         while let Some(name) = next {

@@ -306,7 +306,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
             };
             cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 5].map(Cell::from));
-            cells.push(Cell::from(reason));
+            cells.push(Cell::from(reason.as_str()));
         }
     }
     cells
@@ -330,11 +330,11 @@ pub fn case(entry: &Entry) -> Case {
     };
     let result = match &entry.outcome {
         Err(RehearsalError::Old(reason)) => {
-            finding(Level::Error, "cannotTell", reason.clone(), &entry.location);
+            finding(Level::Error, "cannotTell", reason.clone().into(), &entry.location);
             "cannot tell"
         }
         Err(RehearsalError::New(reason)) => {
-            finding(Level::Error, "unreadable", reason.clone(), &entry.location);
+            finding(Level::Error, "unreadable", reason.clone().into(), &entry.location);
             "unreadable"
         }
         Ok(outcome) => {

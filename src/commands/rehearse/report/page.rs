@@ -168,7 +168,7 @@ pub fn details(entry: &Entry, n: usize) -> String {
     match &entry.outcome {
         Ok(outcome) => text.push_str(&outcome_html(entry, outcome)),
         Err(RehearsalError::Old(reason) | RehearsalError::New(reason)) => {
-            text.push_str(&message(MessageSeverity::Error, reason, None, None));
+            text.push_str(&message(MessageSeverity::Error, reason.as_str(), None, None));
         }
     }
     text.push_str("</section>\n");

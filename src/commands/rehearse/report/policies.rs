@@ -1,10 +1,10 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
-use crate::commands::rehearse::policy_rehearsal::Effects;
 use crate::output::printable;
 use crate::output::report::case::{Case, Finding, Level, Outcome};
 use crate::output::report::members::location_object;
 use crate::output::{Cell, Column, Paint, TableStyle, bounded_table};
+use crdx::rehearsal::policies::Effects;
 use crdx::report::admission::FieldChange;
 use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_server::policies::model::PolicyKind;

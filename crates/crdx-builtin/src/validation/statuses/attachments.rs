@@ -1,11 +1,11 @@
 //! Statuses of `VolumeAttachment`s (`pkg/apis/storage/validation`).
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::volume_attachments;
+use crate::validation::storage::volume_attachment;
 
 /// A write of the status is validated as an update (`ValidateVolumeAttachmentUpdate`).
 pub(super) fn volume_attachment(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
-    volume_attachments::volume_attachment(errors, object, Some(old.value));
+    volume_attachment::validate(errors, object, Some(old.value));
 }
 
 #[cfg(test)]

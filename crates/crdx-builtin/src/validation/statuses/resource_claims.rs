@@ -4,11 +4,13 @@
 mod ids;
 
 use super::conditions;
-use crate::validation::devices::names::{declared_pool_name, pool_name};
-use crate::validation::devices::slices::binding_conditions;
-use crate::validation::devices::{self, RequestNames, Stored, fits};
+use crate::validation::core::pod_spec::affinity;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::pod_spec::affinity;
+use crate::validation::resource;
+use crate::validation::resource::names::{declared_pool_name, pool_name};
+use crate::validation::resource::resource_claim::RequestNames;
+use crate::validation::resource::resource_slice::binding_conditions;
+use crate::validation::resource::{Stored, fits, resource_claim};
 use crate::validation::{driver_names, formats, immutable, network, versioned};
 use crdx_value::field::{BadValue, FieldError};
 use crdx_value::release::{V1_35, V1_37};
@@ -37,7 +39,7 @@ pub(super) fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Fiel
         return;
     }
     if !old_allocation.is_set() {
-        let names = devices::request_names(&object.child("spec").child("devices").child("requests"));
+        let names = resource_claim::request_names(&object.child("spec").child("devices").child("requests"));
         return allocation_result(errors, &allocation, &names);
     }
     if immutable::is_equal(allocation.value, old_allocation.value) {
@@ -60,7 +62,7 @@ fn consumers(errors: &mut Errors, list: &FieldValue<'_, '_>) {
                 errors.require_text(&consumer.child(name));
             }
         }
-        devices::unique(errors, list, ("uid", "resource/v1.ResourceClaimConsumerReference"));
+        resource::unique(errors, list, ("uid", "resource/v1.ResourceClaimConsumerReference"));
     }
 }
 
@@ -91,8 +93,8 @@ fn allocation_result(errors: &mut Errors, allocation: &FieldValue<'_, '_>, names
     if fits(errors, &configurations, MAX_CONFIGURATIONS) {
         for configuration in configurations.items() {
             errors.one_of(&configuration.child("source"), &["FromClaim", "FromClass"]);
-            devices::references(errors, &configuration.child("requests"), names);
-            devices::opaque(errors, &configuration, Stored::No);
+            resource_claim::references(errors, &configuration.child("requests"), names);
+            resource::opaque(errors, &configuration, Stored::No);
         }
     }
     let selector = allocation.child("nodeSelector");
@@ -103,14 +105,14 @@ fn allocation_result(errors: &mut Errors, allocation: &FieldValue<'_, '_>, names
 
 /// `validateDeviceRequestAllocationResult`
 fn request_result(errors: &mut Errors, result: &FieldValue<'_, '_>, names: &RequestNames<'_>) {
-    devices::reference(errors, &result.child("request"), names);
+    resource_claim::reference(errors, &result.child("request"), names);
     driver_names::declared(errors, &result.child("driver"));
     declared_pool_name(errors, &result.child("pool"));
     formats::label(errors, &result.child("device"));
     binding_conditions(errors, result);
     if errors.release.since(V1_37) {
         for toleration in result.child("tolerations").items() {
-            devices::validate_toleration(errors, &toleration);
+            resource_claim::validate_toleration(errors, &toleration);
         }
     }
     ids::share(errors, &result.child("shareID"));
@@ -163,7 +165,7 @@ fn device_status(errors: &mut Errors, device: &FieldValue<'_, '_>, allocated: &H
     }
     conditions::conditions(errors, &conditions);
     if data.is_set() {
-        devices::any_object(errors, &data, Stored::No);
+        resource::any_object(errors, &data, Stored::No);
     }
     network_data(errors, &device.child("networkData"));
 }
@@ -181,7 +183,7 @@ fn network_data(errors: &mut Errors, data: &FieldValue<'_, '_>) {
         for address in addresses.items() {
             network::interface_address(errors, &address);
         }
-        devices::unique(errors, &addresses, devices::TEXTS);
+        resource::unique(errors, &addresses, resource::TEXTS);
     }
 }
 

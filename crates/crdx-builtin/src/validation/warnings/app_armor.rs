@@ -2,8 +2,8 @@
 //! and `pkg/api/pod/warnings.go`).
 
 use super::Warnings;
+use crate::validation::core::pod_spec::each_container;
 use crate::validation::field_value::FieldValue;
-use crate::validation::pod_spec::each_container;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::Release;

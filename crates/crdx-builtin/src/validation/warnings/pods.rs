@@ -1,8 +1,8 @@
 //! Pods and templates of Pods (`pkg/api/pod/warnings.go`).
 
 use super::{Warnings, addresses, app_armor, node_labels, overlaps, ports, removed_plugins};
+use crate::validation::core::pod_spec::each_container;
 use crate::validation::field_value::FieldValue;
-use crate::validation::pod_spec::each_container;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{V1_32, V1_33, V1_34};

@@ -3,30 +3,27 @@
 use super::Warnings;
 use crate::validation::field_value::FieldValue;
 use crate::validation::{pem, private_key, x509};
+use crdx_value::GoError;
 use crdx_value::Value;
-use crdx_value::base64::Encoding;
 
 pub(super) fn secret(warnings: &mut Warnings, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     if object.child("type").text() != "kubernetes.io/tls" {
         return;
     }
-    let data = |key: &str| {
-        let text = object.value.at(&["data"]).and_then(|data| data.str_at(&[key])).unwrap_or_default();
-        Encoding::Standard.decode(text).unwrap_or_default()
-    };
-    let (certificate, key) = (data("tls.crt"), data("tls.key"));
+    let data = object.child("data");
+    let (certificate, key) = (data.child("tls.crt").bytes(), data.child("tls.key").bytes());
     if let Err(error) = key_pair(&certificate, &key) {
         warnings.add(error);
     }
 }
 
 /// `tls.X509KeyPair`: only the first certificate is parsed.
-fn key_pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
+fn key_pair(certificate: &[u8], key: &[u8]) -> Result<(), GoError> {
     let certificate =
         first_block(certificate, |label| label == b"CERTIFICATE").map_err(|labels| no_certificate(&labels))?;
     let key = first_block(key, is_key).map_err(|labels| no_key(&labels))?;
     let certificate = x509::read_certificate(&certificate).ok_or_else(|| x509::certificate_error(&certificate))?;
-    private_key::mismatch(&certificate, &key).map_or(Ok(()), |text| Err(text.to_owned()))
+    private_key::mismatch(&certificate, &key).map_or(Ok(()), |text| Err(text.into()))
 }
 
 fn is_key(label: &[u8]) -> bool {

@@ -54,7 +54,7 @@ static FORMATS: [Format; 13] = [
     format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |s, _| names::dns1123_subdomain(&prefix(s))),
     format("labelValue", "LabelValue", 40, names::label_value),
     format("qualifiedName", "QualifiedName", 60, names::qualified_name),
-    format("uri", "URI", 1103, |s, _| parse_request_uri(s).err().into_iter().collect()),
+    format("uri", "URI", 1103, |s, _| parse_request_uri(s).err().map(String::from).into_iter().collect()),
     format("uuid", "uuid", UUID_PATTERN, |s, _| unless(is_uuid(s), "does not match the UUID format")),
 ];
 

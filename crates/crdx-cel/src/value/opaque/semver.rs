@@ -1,5 +1,6 @@
 //! Semantic versions (`github.com/blang/semver/v4`), with its error messages.
 
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use std::{cmp::Ordering, fmt};
 
@@ -25,13 +26,13 @@ enum Identifier {
 
 impl Semver {
     /// Parses `major.minor.patch[-prerelease][+build]`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         if text.is_empty() {
-            return Err("Version string empty".to_owned());
+            return Err("Version string empty".into());
         }
         let mut parts = text.splitn(3, '.');
         let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err("No Major.Minor.Patch elements found".to_owned());
+            return Err("No Major.Minor.Patch elements found".into());
         };
         let major = number(major, "major", "Major")?;
         let minor = number(minor, "minor", "Minor")?;
@@ -45,25 +46,25 @@ impl Semver {
         };
         let patch = number(patch, "patch", "Patch")?;
         let prerelease =
-            prerelease.into_iter().flat_map(|p| p.split('.')).map(identifier).collect::<Result<_, String>>()?;
+            prerelease.into_iter().flat_map(|p| p.split('.')).map(identifier).collect::<Result<_, GoError>>()?;
         let build = build
             .into_iter()
             .flat_map(|b| b.split('.'))
             .map(|part| {
                 if part.is_empty() {
-                    Err("Build meta data is empty".to_owned())
+                    Err("Build meta data is empty".into())
                 } else if is_name(part) {
                     Ok(part.to_owned())
                 } else {
-                    Err(format!("Invalid character(s) found in build meta data {}", go_quote(part)))
+                    Err(format!("Invalid character(s) found in build meta data {}", go_quote(part)).into())
                 }
             })
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<_, GoError>>()?;
         Ok(Self { major, minor, patch, prerelease, build })
     }
 
     /// Like [`Semver::parse`], but removes a leading `v` and leading zeros, and sets missing parts to 0.
-    pub(crate) fn parse_normalized(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse_normalized(text: &str) -> Result<Self, GoError> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = text
             .splitn(3, '.')
@@ -78,7 +79,7 @@ impl Semver {
             .collect();
         if parts.len() < 3 {
             if parts.last().is_some_and(|part| part.contains(['+', '-'])) {
-                return Err("short version cannot contain PreRelease/Build meta data".to_owned());
+                return Err("short version cannot contain PreRelease/Build meta data".into());
             }
             parts.resize(3, "0".to_owned());
         }
@@ -94,21 +95,21 @@ impl Semver {
     }
 }
 
-fn number(text: &str, name: &str, title: &str) -> Result<u64, String> {
+fn number(text: &str, name: &str, title: &str) -> Result<u64, GoError> {
     let quoted = go_quote(text);
     if !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(format!("Invalid character(s) found in {name} number {quoted}"));
+        return Err(format!("Invalid character(s) found in {name} number {quoted}").into());
     }
     if text.len() > 1 && text.starts_with('0') {
-        return Err(format!("{title} number must not contain leading zeroes {quoted}"));
+        return Err(format!("{title} number must not contain leading zeroes {quoted}").into());
     }
     uint(text)
 }
 
-fn uint(text: &str) -> Result<u64, String> {
+fn uint(text: &str) -> Result<u64, GoError> {
     text.parse().map_err(|_| {
         let reason = if text.is_empty() { "invalid syntax" } else { "value out of range" };
-        format!("strconv.ParseUint: parsing {}: {reason}", go_quote(text))
+        format!("strconv.ParseUint: parsing {}: {reason}", go_quote(text)).into()
     })
 }
 
@@ -116,20 +117,20 @@ fn is_name(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-fn identifier(text: &str) -> Result<Identifier, String> {
+fn identifier(text: &str) -> Result<Identifier, GoError> {
     if text.is_empty() {
-        return Err("Prerelease is empty".to_owned());
+        return Err("Prerelease is empty".into());
     }
     if text.bytes().all(|b| b.is_ascii_digit()) {
         if text.len() > 1 && text.starts_with('0') {
-            return Err(format!("Numeric PreRelease version must not contain leading zeroes {}", go_quote(text)));
+            return Err(format!("Numeric PreRelease version must not contain leading zeroes {}", go_quote(text)).into());
         }
         return uint(text).map(Identifier::Number);
     }
     if is_name(text) {
         Ok(Identifier::Name(text.to_owned()))
     } else {
-        Err(format!("Invalid character(s) found in prerelease {}", go_quote(text)))
+        Err(format!("Invalid character(s) found in prerelease {}", go_quote(text)).into())
     }
 }
 
@@ -181,8 +182,8 @@ mod tests {
         assert_eq!(Semver::parse_normalized("v01.00").map(|v| v.to_string()), Ok("1.0.0".to_owned()));
         assert_eq!(Semver::parse_normalized("1.2.03-rc.1+b").map(|v| v.to_string()), Ok("1.2.3-rc.1+b".to_owned()));
         assert!(Semver::parse_normalized("1.2-rc").is_err());
-        assert_eq!(Semver::parse("1.02.3"), Err("Minor number must not contain leading zeroes \"02\"".to_owned()));
-        assert_eq!(Semver::parse("1..3"), Err("strconv.ParseUint: parsing \"\": invalid syntax".to_owned()));
-        assert_eq!(Semver::parse("v1.2.3"), Err("Invalid character(s) found in major number \"v1\"".to_owned()));
+        assert_eq!(Semver::parse("1.02.3"), Err("Minor number must not contain leading zeroes \"02\"".into()));
+        assert_eq!(Semver::parse("1..3"), Err("strconv.ParseUint: parsing \"\": invalid syntax".into()));
+        assert_eq!(Semver::parse("v1.2.3"), Err("Invalid character(s) found in major number \"v1\"".into()));
     }
 }

@@ -1,6 +1,7 @@
 //! URLs (`net/url`), with Go's error messages.
 
 use super::Ip;
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use std::{
     collections::BTreeMap,
@@ -23,13 +24,13 @@ pub struct Url {
 }
 
 /// `url.ParseRequestURI`: an absolute URL or path; a `#` does not start a fragment.
-pub fn parse_request_uri(text: &str) -> Result<Url, String> {
-    parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)))
+pub fn parse_request_uri(text: &str) -> Result<Url, GoError> {
+    parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
 }
 
 impl Url {
     /// `url.Parse` of a text that `url.ParseRequestURI` accepts, as in the CEL library.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         parse_request_uri(text)?;
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
         let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
@@ -123,12 +124,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn parse(raw: &str, request: bool) -> Result<Url, String> {
+fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
     if raw.bytes().any(|b| b < b' ' || b == 0x7f) {
-        return Err("net/url: invalid control character in URL".to_owned());
+        return Err("net/url: invalid control character in URL".into());
     }
     if raw.is_empty() && request {
-        return Err("empty url".to_owned());
+        return Err("empty url".into());
     }
     let mut url = Url::default();
     if raw == "*" {
@@ -150,10 +151,10 @@ fn parse(raw: &str, request: bool) -> Result<Url, String> {
             return Ok(url);
         }
         if request {
-            return Err("invalid URI for request".to_owned());
+            return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
-            return Err("first path segment in URL cannot contain colon".to_owned());
+            return Err("first path segment in URL cannot contain colon".into());
         }
     }
     let may_have_host = !url.scheme.is_empty() || !request && !rest.starts_with("///");
@@ -169,12 +170,12 @@ fn parse(raw: &str, request: bool) -> Result<Url, String> {
     Ok(url)
 }
 
-fn split_scheme(raw: &str) -> Result<(&str, &str), String> {
+fn split_scheme(raw: &str) -> Result<(&str, &str), GoError> {
     for (i, c) in raw.char_indices() {
         match c {
             'a'..='z' | 'A'..='Z' => {}
             '0'..='9' | '+' | '-' | '.' if i > 0 => {}
-            ':' if i == 0 => return Err("missing protocol scheme".to_owned()),
+            ':' if i == 0 => return Err("missing protocol scheme".into()),
             ':' => return Ok(raw.split_once(':').unwrap_or(("", raw))),
             _ => break,
         }
@@ -184,13 +185,13 @@ fn split_scheme(raw: &str) -> Result<(&str, &str), String> {
 
 type User = Option<(Vec<u8>, Option<Vec<u8>>)>;
 
-fn parse_authority(scheme: &str, authority: &str) -> Result<(User, Vec<u8>), String> {
+fn parse_authority(scheme: &str, authority: &str) -> Result<(User, Vec<u8>), GoError> {
     let Some((user, host)) = authority.rsplit_once('@') else {
         return Ok((None, parse_host(scheme, authority)?));
     };
     let host = parse_host(scheme, host)?;
     if !user.chars().all(|c| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c)) {
-        return Err("net/url: invalid userinfo".to_owned());
+        return Err("net/url: invalid userinfo".into());
     }
     let user = match user.split_once(':') {
         Some((name, password)) => (unescape(name, Part::User)?, Some(unescape(password, Part::User)?)),
@@ -199,10 +200,10 @@ fn parse_authority(scheme: &str, authority: &str) -> Result<(User, Vec<u8>), Str
     Ok((Some(user), host))
 }
 
-fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
+fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, GoError> {
     match host.rfind('[') {
         Some(0) => return parse_ip_literal(host),
-        Some(_) => return Err("invalid IP-literal".to_owned()),
+        Some(_) => return Err("invalid IP-literal".into()),
         None => {}
     }
     if let Some(first) = host.find(':') {
@@ -214,7 +215,7 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, String> {
     unescape(host, Part::Host)
 }
 
-fn parse_ip_literal(host: &str) -> Result<Vec<u8>, String> {
+fn parse_ip_literal(host: &str) -> Result<Vec<u8>, GoError> {
     let (inside, port) = host.rsplit_once(']').ok_or("missing ']' in host")?;
     let inside = inside.strip_prefix('[').unwrap_or(inside);
     check_port(port)?;
@@ -224,14 +225,14 @@ fn parse_ip_literal(host: &str) -> Result<Vec<u8>, String> {
         None => unescape(inside, Part::Host)?,
     };
     match Ip::parse_any(&text(&name)).map_err(|e| format!("invalid host: {e}"))? {
-        address if address.is_ipv4() => Err("invalid IP-literal".to_owned()),
+        address if address.is_ipv4() => Err("invalid IP-literal".into()),
         _ => Ok([b"[", name.as_slice(), b"]", &port].concat()),
     }
 }
 
-fn check_port(text: &str) -> Result<(), String> {
+fn check_port(text: &str) -> Result<(), GoError> {
     let valid = text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()));
-    if valid { Ok(()) } else { Err(format!("invalid port {} after host", go_quote(text))) }
+    if valid { Ok(()) } else { Err(format!("invalid port {} after host", go_quote(text)).into()) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -265,7 +266,7 @@ fn hex(b: Option<u8>) -> Option<u8> {
     char::from(b?).to_digit(16).map(|d| d as u8)
 }
 
-fn unescape(written: &str, part: Part) -> Result<Vec<u8>, String> {
+fn unescape(written: &str, part: Part) -> Result<Vec<u8>, GoError> {
     let bytes = written.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
@@ -279,7 +280,7 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, String> {
                     format!("invalid URL escape {}", go_quote(&text(shown)))
                 };
                 let (Some(high), Some(low)) = (hex(bytes.get(i).copied()), hex(bytes.get(i + 1).copied())) else {
-                    return Err(bad());
+                    return Err(bad().into());
                 };
                 let byte = high << 4 | low;
                 let refused = match part {
@@ -289,14 +290,14 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, String> {
                     _ => false,
                 };
                 if refused {
-                    return Err(bad());
+                    return Err(bad().into());
                 }
                 out.push(byte);
                 i += 2;
             }
             b'+' if part == Part::Query => out.push(b' '),
             _ if in_host && b.is_ascii() && !part.allows(b) => {
-                return Err(format!("invalid character {} in host name", go_quote(&char::from(b).to_string())));
+                return Err(format!("invalid character {} in host name", go_quote(&char::from(b).to_string())).into());
             }
             _ => out.push(b),
         }
@@ -357,7 +358,7 @@ mod tests {
             ("http://a%41/", "invalid URL escape \"%41\""),
         ] {
             let expected = format!("parse {}: {error}", go_quote(text));
-            assert_eq!(Url::parse(text).map(|u| u.to_string()), Err(expected));
+            assert_eq!(Url::parse(text).map(|u| u.to_string()), Err(expected.into()));
         }
     }
 }

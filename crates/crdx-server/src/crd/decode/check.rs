@@ -27,6 +27,10 @@ pub trait Source {
     fn position(&self, path: &str) -> usize;
     /// The number at a path, as it was written.
     fn number(&self, path: &str) -> Option<&str>;
+    /// True if keys below a path are duplicates.
+    fn has_duplicates_below(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// The source of a value that was not read from a text: its members are visited in sorted order.
@@ -48,7 +52,7 @@ pub struct Checked {
     pub error: Option<DecodeError>,
     /// Unknown fields.
     pub unknown: Vec<UnknownField>,
-    /// The paths of values that are decoded leniently.
+    /// The paths of values with duplicate keys that are decoded leniently.
     pub lenient: Vec<String>,
 }
 
@@ -182,12 +186,16 @@ impl<'r> Reader<'r> {
     /// Checks a value of a type with its own `UnmarshalJSON`, which is decoded leniently.
     fn inner(&mut self, value: &Value, type_: Option<GoType>) {
         let Some(type_) = type_ else { return };
-        if self.strict {
-            self.lenient.push(self.path.clone());
-        }
+        self.decodes_leniently();
         let mut reader = Reader::new(self.path.clone(), false, self.release, self.source);
         if let Err((error, invalid)) = reader.unmarshal(value, type_) {
             self.save_at(invalid, error, true);
+        }
+    }
+
+    fn decodes_leniently(&mut self) {
+        if self.strict && self.source.has_duplicates_below(&self.path) {
+            self.lenient.push(self.path.clone());
         }
     }
 
@@ -249,12 +257,12 @@ impl<'r> Reader<'r> {
             (SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
             (Time, Value::String(text)) => {
                 if let Err(error) = time::parse(text) {
-                    self.save(Error::Plain(error), true);
+                    self.save(Error::Plain(error.into()), true);
                 }
             }
             (Time, _) => self.wrong_type(go_kind(value).to_owned(), "string".to_owned(), true),
             // Any JSON: a CRD has no other types with their own `UnmarshalJSON`.
-            (_, Value::Object(_) | Value::Array(_)) if self.strict => self.lenient.push(self.path.clone()),
+            (_, Value::Object(_) | Value::Array(_)) => self.decodes_leniently(),
             _ => {}
         }
     }
@@ -342,6 +350,9 @@ mod tests {
         fn number(&self, path: &str) -> Option<&str> {
             let text = self.0.get(self.position(path)..)?.split_once(':')?.1;
             text.split([',', '}']).next()
+        }
+        fn has_duplicates_below(&self, _: &str) -> bool {
+            true
         }
     }
 

@@ -7,6 +7,7 @@ use super::check::{NoSource, check};
 use crdx_text::json;
 use crdx_types::go_type::{GoStruct, GoType, Shape};
 use crdx_types::restore::sort_by_error;
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::json::to_string;
 use crdx_value::print::kind_name;
@@ -21,7 +22,7 @@ use std::fmt::Write as _;
 /// Returns Go's message for the first value of a wrong type.
 pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<Vec<String>, DecodeError> {
     let mut walk = Walk { release, path: String::new(), shown: String::new(), unknown: Vec::new() };
-    walk.value(object, root).map_err(|message| DecodeError { message, path: walk.path })?;
+    walk.value(object, root).map_err(|message| DecodeError { message: message.into(), path: walk.path })?;
     sort_by_error(&mut walk.unknown);
     Ok(walk.unknown)
 }
@@ -36,7 +37,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn value(&mut self, value: &mut Value, type_: GoType) -> Result<(), String> {
+    fn value(&mut self, value: &mut Value, type_: GoType) -> Result<(), GoError> {
         let shape = type_.shape();
         match (shape, &mut *value) {
             (_, Value::Null)
@@ -44,28 +45,30 @@ impl Walk {
             | (Shape::Bool, Value::Bool(_))
             | (Shape::Float, Value::Int(_) | Value::Float(_)) => Ok(()),
             (Shape::Int(bits), _) => integer(value, bits, &type_.name()),
-            (Shape::String, Value::Int(_)) => Err(format!("cannot convert int64 to {}", type_.name())),
-            (Shape::String, _) => Err("unrecognized type: string".to_owned()),
-            (Shape::Bool | Shape::Uint(_) | Shape::Float, _) => Err(format!("unrecognized type: {}", type_.name())),
+            (Shape::String, Value::Int(_)) => Err(format!("cannot convert int64 to {}", type_.name()).into()),
+            (Shape::String, _) => Err("unrecognized type: string".into()),
+            (Shape::Bool | Shape::Uint(_) | Shape::Float, _) => {
+                Err(format!("unrecognized type: {}", type_.name()).into())
+            }
             (Shape::Custom(_), _) => self.unmarshal(value, type_),
             (Shape::Bytes, Value::String(text)) => Encoding::Standard
                 .decode(text)
                 .map(drop)
-                .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
+                .map_err(|at| format!("error decoding from json: illegal base64 data at input byte {at}").into()),
             (Shape::Bytes, Value::Array(items)) => self.items(items, |_, item| byte(item)),
             (Shape::List(of), Value::Array(items)) => self.items(items, |walk, item| walk.value(item, of)),
-            (Shape::Bytes | Shape::List(_), _) => Err(format!("cannot restore slice from {}", kind_name(value))),
+            (Shape::Bytes | Shape::List(_), _) => Err(format!("cannot restore slice from {}", kind_name(value)).into()),
             (Shape::Map(of), Value::Object(members)) => {
                 members.iter_mut().try_for_each(|(key, value)| self.below(key, |walk| walk.value(value, of)))
             }
-            (Shape::Map(_), _) => Err(format!("cannot restore map from {}", kind_name(value))),
+            (Shape::Map(_), _) => Err(format!("cannot restore map from {}", kind_name(value)).into()),
             (Shape::Struct(s), Value::Object(members)) => self.fields(members, s),
-            (Shape::Struct(_), _) => Err(format!("cannot restore struct from: {}", kind_name(value))),
+            (Shape::Struct(_), _) => Err(format!("cannot restore struct from: {}", kind_name(value)).into()),
         }
     }
 
     /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
-    fn unmarshal(&mut self, value: &mut Value, type_: GoType) -> Result<(), String> {
+    fn unmarshal(&mut self, value: &mut Value, type_: GoType) -> Result<(), GoError> {
         if let Ok(read) = json::read(to_string(value).as_bytes()) {
             *value = read;
         }
@@ -74,14 +77,14 @@ impl Walk {
             let dot = if error.path.starts_with('[') { "" } else { "." };
             let _ = write!(self.path, "{dot}{}", error.path);
         }
-        Err(error.message)
+        Err(error.message.into())
     }
 
     fn items(
         &mut self,
         items: &mut [Value],
-        each: impl Fn(&mut Self, &mut Value) -> Result<(), String>,
-    ) -> Result<(), String> {
+        each: impl Fn(&mut Self, &mut Value) -> Result<(), GoError>,
+    ) -> Result<(), GoError> {
         let (length, shown) = (self.path.len(), self.shown.len());
         for (i, item) in items.iter_mut().enumerate() {
             let _ = write!(self.path, "[{i}]");
@@ -93,7 +96,7 @@ impl Walk {
         Ok(())
     }
 
-    fn fields(&mut self, members: &mut Map, s: GoStruct) -> Result<(), String> {
+    fn fields(&mut self, members: &mut Map, s: GoStruct) -> Result<(), GoError> {
         let length = self.shown.len();
         for field in s.fields() {
             if let Some(value) = members.get_mut(field.name()) {
@@ -111,7 +114,7 @@ impl Walk {
     }
 
     /// Visits the value of a member.
-    fn below(&mut self, key: &str, visit: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
+    fn below(&mut self, key: &str, visit: impl FnOnce(&mut Self) -> Result<(), GoError>) -> Result<(), GoError> {
         let length = self.path.len();
         push(&mut self.path, key);
         visit(self)?;
@@ -129,19 +132,19 @@ fn push(path: &mut String, key: &str) {
 }
 
 /// Converts a number to an integer of this size as Go does.
-fn integer(value: &mut Value, bits: u32, type_: &str) -> Result<(), String> {
+fn integer(value: &mut Value, bits: u32, type_: &str) -> Result<(), GoError> {
     let wrapped = |number: i64| Value::Int(number::to_signed(number, bits));
     match value {
         Value::Int(number) => *value = wrapped(*number),
         Value::Float(x) if x.fract() == 0.0 => *value = wrapped(number::to_int64(*x)),
-        Value::Float(_) => return Err(format!("cannot convert float64 to {type_}")),
-        _ => return Err(format!("unrecognized type: {type_}")),
+        Value::Float(_) => return Err(format!("cannot convert float64 to {type_}").into()),
+        _ => return Err(format!("unrecognized type: {type_}").into()),
     }
     Ok(())
 }
 
 /// Converts a number to a byte.
-fn byte(value: &mut Value) -> Result<(), String> {
+fn byte(value: &mut Value) -> Result<(), GoError> {
     if value.is_null() {
         return Ok(());
     }

@@ -1,14 +1,15 @@
 //! Checks that a CA bundle contains a certificate (`client-go/transport`, `encoding/pem`): the first PEM block of a
 //! certificate must be well-formed. Only the outer DER structure of the certificate is checked.
 
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 
 /// Checks a CA bundle.
 ///
 /// # Errors
 /// Returns the server's error message.
-pub fn check(bundle: &[u8]) -> Result<(), String> {
-    let error = |text: &str| Err(format!("unable to load root certificates: {text}"));
+pub fn check(bundle: &[u8]) -> Result<(), GoError> {
+    let error = |text: &str| Err(format!("unable to load root certificates: {text}").into());
     let text = String::from_utf8_lossy(bundle);
     let mut rest = text.as_ref();
     let mut malformed = None;
@@ -105,8 +106,10 @@ mod tests {
         );
         assert_eq!(check(pem.as_bytes()), Ok(()));
         let message = |text: &str| check(text.as_bytes()).err().unwrap();
-        assert_eq!(message("\n"), "unable to load root certificates: unable to parse bytes as PEM block");
-        assert!(message(&pem.replace("CERTIFICATE", "KEY")).ends_with("no valid certificate authority data seen"));
-        assert!(message(&pem.replace("MAcw", "MAcx")).contains("failed to parse certificate"));
+        assert_eq!(message("\n"), "unable to load root certificates: unable to parse bytes as PEM block".into());
+        assert!(
+            message(&pem.replace("CERTIFICATE", "KEY")).as_str().ends_with("no valid certificate authority data seen")
+        );
+        assert!(message(&pem.replace("MAcw", "MAcx")).as_str().contains("failed to parse certificate"));
     }
 }

@@ -4,7 +4,7 @@ use super::enum_text::enum_text;
 use super::options::Options;
 use crate::crd::{Conversion, ServiceReference, Spec, WebhookClientConfig};
 use crdx_value::field::names::{dns1035_label, dns1123_subdomain};
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use crdx_value::url::Url;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub(crate) fn is_accepted_review_version(v: &str) -> bool {
 }
 
 /// Validates `conversion`.
-pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     enum_text(&conversion.strategy, &["None", "Webhook"], &path.child("strategy"), errors);
     let config_path = path.child("webhookClientConfig");
     let versions_path = path.child("conversionReviewVersions");
@@ -49,10 +49,15 @@ pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>
 }
 
 /// Adds the errors of the `clientConfig` of a conversion or admission webhook.
-pub fn client_config(config: &WebhookClientConfig, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+pub fn client_config(
+    config: &WebhookClientConfig,
+    path: &FieldPath<'_>,
+    release: Release,
+    errors: &mut impl Extend<FieldError>,
+) {
     match (&config.url, &config.service) {
         (None, None) | (Some(_), Some(_)) => {
-            errors.push(FieldError::required(path, "exactly one of url or service is required"));
+            errors.extend([FieldError::required(path, "exactly one of url or service is required")]);
         }
         (Some(url), None) => webhook_url(url, &path.child("url"), errors),
         (None, Some(s)) => service(s, &path.child("service"), release, errors),
@@ -65,7 +70,7 @@ pub fn has_invalid_ca_bundle(spec: &Spec) -> bool {
     config.is_some_and(|c| !c.ca_bundle.is_empty() && super::ca_bundle::check(&c.ca_bundle).is_err())
 }
 
-fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     if versions.is_empty() {
         errors.push(FieldError::required(path, ""));
         return;
@@ -90,16 +95,16 @@ fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>,
     }
 }
 
-fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut impl Extend<FieldError>) {
     const FORM: &str = "; desired format: https://host[/path]";
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(e) => {
-            errors.push(FieldError::required(path, format!("url must be a valid URL: {e}{FORM}")));
+            errors.extend([FieldError::required(path, format!("url must be a valid URL: {e}{FORM}"))]);
             return;
         }
     };
-    let mut invalid = |shown: &str, detail: String| errors.push(FieldError::invalid(path, shown, detail));
+    let mut invalid = |shown: &str, detail: String| errors.extend([FieldError::invalid(path, shown, detail)]);
     if url.scheme != "https" {
         invalid(&url.scheme, format!("'https' is the only allowed URL scheme{FORM}"));
     }
@@ -119,22 +124,22 @@ fn webhook_url(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// Validates a service reference. The server confuses two paths: a missing name is reported at `namespace`, and vice
 /// versa.
-fn service(s: &ServiceReference, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn service(s: &ServiceReference, path: &FieldPath<'_>, release: Release, errors: &mut impl Extend<FieldError>) {
     let detail = |text| if release.since(V1_34) { "" } else { text };
     if s.namespace.is_empty() {
-        errors.push(FieldError::required(&path.child("name"), detail("service name is required")));
+        errors.extend([FieldError::required(&path.child("name"), detail("service name is required"))]);
     }
     if s.name.is_empty() {
-        errors.push(FieldError::required(&path.child("namespace"), detail("service namespace is required")));
+        errors.extend([FieldError::required(&path.child("namespace"), detail("service namespace is required"))]);
     }
     let port = s.port.unwrap_or_default();
     if !(1..=65535).contains(&port) {
         let detail = "port is not valid: must be between 1 and 65535, inclusive";
-        errors.push(FieldError::invalid(&path.child("port"), i64::from(port), detail));
+        errors.extend([FieldError::invalid(&path.child("port"), i64::from(port), detail)]);
     }
     let Some(url_path) = s.path.as_deref().filter(|p| !matches!(*p, "" | "/")) else { return };
     let path = path.child("path");
-    let mut invalid = |detail: String| errors.push(FieldError::invalid(&path, url_path, detail));
+    let mut invalid = |detail: String| errors.extend([FieldError::invalid(&path, url_path, detail)]);
     if url_path == "//" {
         return invalid("segment[0] may not be empty".to_owned());
     }

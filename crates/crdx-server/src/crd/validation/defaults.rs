@@ -14,7 +14,7 @@ use crate::pipeline::{embedded, validate};
 use crate::rules::{OBJECT_BUDGET, Rules};
 use crate::schema::{Items, Schema};
 use crdx_value::Value;
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
+use crdx_value::field::{BadValue, BoundedErrors, ErrorList, FieldError, FieldPath, ROOT};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 use std::sync::Arc;
@@ -25,11 +25,12 @@ pub(crate) fn validate_all(root: &Schema, pruned: bool, release: Release, path: 
         return Vec::new();
     }
     let compiled = Node::compile(root, Dialect::Defaults, release);
-    let mut walk = Walk { release, pruned, budget: OBJECT_BUDGET, steps: Steps::of_request(), errors: Vec::new() };
+    let mut walk =
+        Walk { release, pruned, budget: OBJECT_BUDGET, steps: Steps::of_request(), errors: BoundedErrors::default() };
     let context = DefaultContext { resource: &compiled, resource_path: None, in_metadata: false };
     // If the walk stops early, it has recorded an error.
     let _ = walk.node(root, &compiled, &context, true, path);
-    walk.errors
+    walk.errors.finish()
 }
 
 /// Drops unknown fields in the metadata of embedded resources in the defaults of a structural schema. On the server,
@@ -73,7 +74,7 @@ struct Walk {
     budget: i64,
     /// The steps that are left for rules.
     steps: Steps,
-    errors: ErrorList,
+    errors: BoundedErrors,
 }
 
 /// Stops validation because the cost budget is exhausted.

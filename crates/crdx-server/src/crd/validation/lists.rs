@@ -4,12 +4,12 @@ use super::golang;
 use super::options::Options;
 use crate::schema::{Items, Schema};
 use crdx_value::Value;
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::Release;
 use std::collections::BTreeSet;
 
 /// Validates one node.
-pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     type_fits(
         s,
         s.x_map_type.as_deref(),
@@ -48,7 +48,7 @@ fn type_fits(
     type_: &str,
     detail: &str,
     path: &FieldPath<'_>,
-    errors: &mut ErrorList,
+    errors: &mut BoundedErrors,
 ) {
     if extension.is_some() && s.type_ != type_ {
         let path = path.child("type");
@@ -60,7 +60,7 @@ fn type_fits(
     }
 }
 
-fn one_of(value: Option<&str>, name: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn one_of(value: Option<&str>, name: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     if let Some(value) = value.filter(|v| !supported.contains(v)) {
         errors.push(FieldError::not_supported(&path.child(name), value, supported));
     }
@@ -77,7 +77,7 @@ pub(crate) fn is_non_atomic_set(s: &Schema) -> bool {
         })
 }
 
-fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut BoundedErrors) {
     let Some(items) = s.items_schema().filter(|_| is_non_atomic_set(s)) else { return };
     let name = if items.type_ == "array" { "x-kubernetes-list-type" } else { "x-kubernetes-map-type" };
     // The error shows the list type in both cases, even for items that are not lists.
@@ -87,7 +87,7 @@ fn atomic_items(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut
     errors.push(FieldError::invalid(&path.child("items").child(name), shown, detail));
 }
 
-fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut BoundedErrors) {
     let keys_path = path.child("x-kubernetes-list-map-keys");
     if s.x_list_map_keys.is_empty() {
         errors.push(FieldError::required(&keys_path, "must not be empty if x-kubernetes-list-type is map"));
@@ -135,13 +135,13 @@ fn map_keys(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut Err
 
 /// Returns true if [`loose_keys`] reports an error.
 pub(crate) fn has_loose_keys(s: &Schema) -> bool {
-    let mut errors = Vec::new();
+    let mut errors = BoundedErrors::default();
     loose_keys(s, &FieldPath::new(""), &mut errors);
     !errors.is_empty()
 }
 
 /// Items of sets and maps must not be nullable, and map keys must be required or have a default.
-fn loose_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn loose_keys(s: &Schema, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let Some(list_type) = s.x_list_type.as_deref().filter(|t| matches!(*t, "set" | "map")) else { return };
     let Some(items) = s.items_schema() else { return };
     let path = path.child("items");

@@ -9,7 +9,7 @@ use crate::rules::node::most_children;
 use crate::rules::{cel_type, field_path};
 use crate::schema::Schema;
 use crdx_cel::env::BaseEnv;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use std::cell::OnceCell;
 
@@ -22,7 +22,7 @@ const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "Field
 
 /// Validates the rules of one node as far as possible without compilation. `supported` is true if the schema can be
 /// converted to a structural schema.
-pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+pub fn texts(s: &Schema, supported: bool, path: &FieldPath<'_>, release: Release, errors: &mut BoundedErrors) {
     // Before 1.34 these messages contained the name of the field.
     let named =
         |field: &str, text: &str| if release.since(V1_34) { text.to_owned() } else { format!("{field} {text}") };
@@ -176,7 +176,7 @@ impl Costs {
     }
 
     /// Adds the cost of an expression, and reports it if it exceeds the limit.
-    pub fn add(&mut self, what: &str, cost: u64, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    pub fn add(&mut self, what: &str, cost: u64, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
         if !self.unchanged && cost > EXPRESSION_COST_LIMIT {
             errors.push(FieldError::forbidden(path, too_expensive(what, cost, EXPRESSION_COST_LIMIT)));
         }
@@ -189,7 +189,7 @@ impl Costs {
     }
 
     /// Reports the total cost of all expressions if it exceeds the limit.
-    pub(crate) fn check_total(&self, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    pub(crate) fn check_total(&self, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
         if self.total <= SCHEMA_COST_LIMIT {
             return;
         }
@@ -226,7 +226,7 @@ pub fn expressions(
     uncorrelatable: Option<&FieldPath<'_>>,
     path: &FieldPath<'_>,
     costs: &mut Costs,
-    errors: &mut ErrorList,
+    errors: &mut BoundedErrors,
 ) {
     let path = path.child("x-kubernetes-validations");
     let Some(cel_type) = scope.cel_type() else {

@@ -5,7 +5,7 @@ use super::rules::{self, Costs};
 use super::{defaults, golang, lists, structural};
 use crate::crd::Validation;
 use crate::schema::{Items, Schema, SchemaOrBool, SchemaOrNames};
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BoundedErrors, FieldError, FieldPath};
 use crdx_value::release::Release;
 
 /// Validates the `schema` of a version, or `validation`. `status` is true if the status subresource is enabled,
@@ -16,7 +16,7 @@ pub fn validate(
     options: &Options,
     unchanged: bool,
     path: &FieldPath<'_>,
-    errors: &mut ErrorList,
+    errors: &mut BoundedErrors,
 ) {
     let Some(schema) = validation.schema.as_deref() else { return };
     let before = errors.len();
@@ -37,14 +37,14 @@ pub fn validate(
             found = defaults::validate_all(schema, options.pruned_defaults, options.release, &schema_path);
         }
         rules_can_run = found.is_empty();
-        errors.append(&mut found);
+        errors.extend(found);
     }
 
     let mut walk = Walk {
         options,
         supported: unsupported.is_none(),
-        errors: Vec::new(),
-        rule_errors: Vec::new(),
+        errors: BoundedErrors::default(),
+        rule_errors: BoundedErrors::default(),
         costs: Costs::new(unchanged),
     };
     let context = NodeContext {
@@ -55,9 +55,9 @@ pub fn validate(
         rules: rules_can_run.then(|| rules::Scope::root(schema, options.release)),
     };
     walk.node(schema, &context, &schema_path);
-    let Walk { errors: mut found, mut rule_errors, costs, .. } = walk;
-    errors.append(&mut found);
-    errors.append(&mut rule_errors);
+    let Walk { errors: found, rule_errors, costs, .. } = walk;
+    errors.extend(found.finish());
+    errors.extend(rule_errors.finish());
 
     if let Some(reason) = unsupported.filter(|_| options.structural && errors.len() == before) {
         errors.push(FieldError::invalid(&schema_path, "", reason));
@@ -69,7 +69,7 @@ pub fn validate(
 
 /// With the status subresource, the root must specify `status` in `properties`, and only few other keywords are
 /// allowed.
-fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: &mut BoundedErrors) {
     const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
     let before_type = !s.id.is_empty() || !s.schema.is_empty() || s.reference.is_some();
     let after_type = s.nullable
@@ -111,8 +111,8 @@ struct Walk<'o> {
     options: &'o Options,
     /// True if the root, and thus every node, can be converted to a structural schema.
     supported: bool,
-    errors: ErrorList,
-    rule_errors: ErrorList,
+    errors: BoundedErrors,
+    rule_errors: BoundedErrors,
     costs: Costs,
 }
 

@@ -8,7 +8,7 @@ use crate::crd::{Column, CrdVersion, Names, Spec, Subresources, Validation};
 use crate::rules::field_path;
 use crate::schema::Schema;
 use crdx_value::field::names::{dns1035_label, dns1123_subdomain};
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
 use crdx_value::quote;
 use crdx_value::release::{Release, V1_34};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
 const COLUMN_FORMATS: &str = "byte,date,date-time,double,float,int32,int64,password";
 
 /// Validates `spec`.
-pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let mut options = options.clone();
     let group = path.child("group");
     let messages = dns1123_subdomain(spec.group.as_bytes());
@@ -95,7 +95,7 @@ fn has_extensions(s: &Schema) -> bool {
         || !s.x_validations.is_empty()
 }
 
-fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     if spec.validation.as_ref().is_some_and(|v| v.schema.is_some()) {
         return;
     }
@@ -116,7 +116,7 @@ fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPat
     }
 }
 
-fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let versions_path = path.child("versions");
     let mut seen = BTreeSet::new();
     let mut unique = true;
@@ -186,7 +186,7 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
-fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     deprecation_warning(v, options, &path.child("deprecationWarning"), errors);
     if let Some(validation) = &v.schema {
         let unchanged = options.unchanged_versions.contains(&v.name);
@@ -223,7 +223,7 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
     }
 }
 
-fn deprecation_warning(v: &CrdVersion, options: &Options, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn deprecation_warning(v: &CrdVersion, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let Some(warning) = v.deprecation_warning.as_deref() else { return };
     let mut invalid =
         |detail: String| errors.push(FieldError::invalid(path, golang::text(warning, options.release), detail));
@@ -258,7 +258,7 @@ fn first_not_printable(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let all = [
         ("plural", &names.plural),
         ("singular", &names.singular),
@@ -273,7 +273,7 @@ fn required_names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Validates names, in both spec and status.
-pub fn names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
+pub fn names(names: &Names, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let mut name = |path: &FieldPath<'_>, name: &str, mixed_case: bool| {
         let messages =
             if mixed_case { dns1035_label(name.to_lowercase().as_bytes()) } else { dns1035_label(name.as_bytes()) };
@@ -305,7 +305,7 @@ pub fn names(names: &Names, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn columns(columns: &[Column], path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn columns(columns: &[Column], path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     for (i, c) in columns.iter().enumerate() {
         let path = path.index(i);
         if c.name.is_empty() {
@@ -332,7 +332,7 @@ fn columns(columns: &[Column], path: &FieldPath<'_>, errors: &mut ErrorList) {
 }
 
 /// Validates a simple path, which must only start with a dot.
-fn simple_path(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool {
+fn simple_path(text: &str, path: &FieldPath<'_>, errors: &mut BoundedErrors) -> bool {
     let fine = text.starts_with('.');
     if !fine {
         errors.push(FieldError::invalid(path, text, "must be a simple json path starting with ."));
@@ -340,7 +340,7 @@ fn simple_path(text: &str, path: &FieldPath<'_>, errors: &mut ErrorList) -> bool
     fine
 }
 
-fn subresources(s: Option<&Subresources>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn subresources(s: Option<&Subresources>, path: &FieldPath<'_>, release: Release, errors: &mut BoundedErrors) {
     let Some(scale) = s.and_then(|s| s.scale.as_ref()) else { return };
     let mut under = |name: &str, text: &str, prefixes: &[&str], place: &str| {
         let path = path.child(name);
@@ -365,7 +365,7 @@ fn selectable_fields(
     many: bool,
     (path, schema_path): (&FieldPath<'_>, &FieldPath<'_>),
     release: Release,
-    errors: &mut ErrorList,
+    errors: &mut BoundedErrors,
 ) {
     let nothing = Schema::default();
     let mut schema = schema.unwrap_or(&nothing);

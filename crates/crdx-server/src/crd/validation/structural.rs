@@ -9,7 +9,7 @@
 use crate::schema::{Items, Schema, SchemaOrBool};
 use crdx_regexp::{Error as PatternError, Regexp};
 use crdx_text::malformed::MalformedStrings;
-use crdx_value::field::{ErrorList, FieldError, FieldPath};
+use crdx_value::field::{BoundedErrors, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_31, V1_36};
 
 /// The first reason, in the server's order, why `s` cannot be converted to a structural schema (`NewStructural`).
@@ -63,10 +63,10 @@ pub fn is_structural(s: &Schema, release: Release) -> bool {
 /// The reasons why `s`, the root schema of a resource, is not structural. Requires that [`unsupported`] returns `None`.
 /// `malformed` are the strings of the schema that are not UTF-8.
 pub fn validate(s: &Schema, malformed: &MalformedStrings, release: Release, path: &FieldPath<'_>) -> ErrorList {
-    let mut found = Found { malformed, release, errors: Vec::new() };
+    let mut found = Found { malformed, release, errors: BoundedErrors::default() };
     invariants(s, Level::Root, path, &mut found);
     completeness(s, s, path, path, &mut found);
-    let mut errors = found.errors;
+    let mut errors = found.errors.finish();
     errors.sort_by_cached_key(ToString::to_string);
     errors
 }
@@ -75,7 +75,7 @@ pub fn validate(s: &Schema, malformed: &MalformedStrings, release: Release, path
 struct Found<'m> {
     malformed: &'m MalformedStrings,
     release: Release,
-    errors: ErrorList,
+    errors: BoundedErrors,
 }
 
 impl Found<'_> {

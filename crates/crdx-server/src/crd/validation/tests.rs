@@ -25,6 +25,25 @@ fn created_errors(mut crd: CustomResourceDefinition) -> Vec<String> {
 }
 
 #[test]
+fn errors_that_need_too_much_memory_are_not_collected() {
+    // Each of the errors has the path of its node, so they are much longer than the schema.
+    let nested = |levels: usize, fields: usize| {
+        let fields: Vec<String> = (0..fields).map(|i| format!(r#""p{i}":{{"type":"strin"}}"#)).collect();
+        let leaf = format!(r#"{{"type":"object","properties":{{{}}}}}"#, fields.join(","));
+        let name = "n".repeat(300);
+        let schema =
+            (0..levels).fold(leaf, |schema, _| format!(r#"{{"type":"object","properties":{{"{name}":{schema}}}}}"#));
+        format!(
+            r#"{{"group":"lab.example.io","names":{{"kind":"Gizmo","plural":"gizmos"}},"scope":"Namespaced","versions":[{{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{schema}}}}}]}}"#
+        )
+    };
+    let errors = created(&nested(10, 300));
+    assert_eq!(errors.len(), 300);
+    let errors = created(&nested(100, 1000));
+    assert!(matches!(&*errors, [only] if only.contains(crdx_value::field::UNFINISHED)), "{} errors", errors.len());
+}
+
+#[test]
 fn errors_have_the_servers_messages() {
     for (spec, errors) in CASES {
         assert_eq!(created(spec), *errors, "{spec}");

@@ -45,13 +45,12 @@ pub fn matched(policy: &Policy, types: &[KnownType], release: Release) -> Matche
 /// Returns true if a rule matches objects of a type, with or without a `*`. A rule with `*` for resources matches all
 /// built-in kinds, but its expressions are probably about some of them only.
 fn matches(rule: &Rule, known: &KnownType) -> bool {
-    let includes = |texts: &[String], text: &String| texts.iter().any(|own| own == "*" || own == text);
     let of_object = |resource: &String| match resource.as_str() {
         "*" | "*/*" => !known.is_built_in(),
         name => known.resources.first().is_some_and(|plural| plural == name),
     };
-    includes(&rule.api_groups, &known.kind.group)
-        && includes(&rule.api_versions, &known.kind.version)
+    rule.includes_group(&known.kind.group)
+        && rule.includes_version(&known.kind.version)
         && rule.resources.iter().any(of_object)
 }
 

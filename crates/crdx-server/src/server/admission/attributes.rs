@@ -1,7 +1,7 @@
 //! The attributes of a request that admission reads in addition to the object (`admission.Attributes`).
 
 use crate::server::http::delete_options::{DeleteOptions, Propagation};
-use crate::server::http::known_objects::KnownObjects;
+use crate::server::http::given_state::GivenState;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
@@ -58,8 +58,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub name: &'a str,
     /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
-    /// The objects on which admission depends and that the sender of the request knows.
-    pub known_objects: Option<&'a KnownObjects>,
+    /// The state of the cluster besides the stored objects.
+    pub given: &'a GivenState<'a>,
     /// True if a mutating policy has changed the object.
     pub is_patched: bool,
     /// The options of the request.

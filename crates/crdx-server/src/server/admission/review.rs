@@ -74,8 +74,8 @@ impl Review<'_> {
         default: &dyn Fn(&mut Value) -> Result<(), Spent>,
         (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
     ) -> Result<(), Refusal> {
+        let (namespace, name) = self.address(ctx, None);
         for plugin in self.chain.handling(self.operation) {
-            let (namespace, name) = self.address(ctx, None);
             let mutation = self.call(ctx, (&namespace, &name), old, |attributes, calls, report| {
                 plugin.mutate(attributes, object, calls, report, reinvocation)
             })?;
@@ -118,11 +118,12 @@ impl Review<'_> {
         for warning in report.warnings {
             ctx.warn(warning);
         }
+        ctx.trace.unknown.extend(report.unknown);
         if let Some(findings) = report.policies.filter(|findings| **findings != Findings::default()) {
             ctx.trace.policies.get_or_insert_default().append(*findings);
         }
-        // A plugin may ignore an object that it cannot read: end the attempt here if the read waits for a webhook.
-        ctx.calls.check()?;
+        // A plugin may ignore an object that it cannot read: end the attempt here if the read waits for a webhook or for the state of the cluster.
+        ctx.check_complete()?;
         result
     }
 
@@ -157,7 +158,7 @@ impl Review<'_> {
             namespace,
             name,
             old_object: old,
-            known_objects: ctx.request.known_objects.as_deref(),
+            given: &ctx.cluster,
             is_patched: ctx.trace.policies.as_ref().is_some_and(|findings| !findings.changes.is_empty()),
             options: self.options,
             dry_run: !ctx.request.hides_dry_run

@@ -31,6 +31,7 @@ use crate::server::strategy::typed_resource::{TypedResource, decode};
 use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::release::V1_34;
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
@@ -125,7 +126,7 @@ impl Action {
         body::check_size(&ctx.request.body)?;
         let options = options::write_options(&ctx.query, Write::Create, ctx.release())?;
         let (group, version, kind) = self.kind;
-        let kind = BuiltInKind::new(group, version, kind, "", ctx.release());
+        let kind = BuiltInKind::unstored(group, version, kind, ctx.release());
         let Some(kind) = kind else { return Err(Refusal::internal(format!("no type for {self:?}"))) };
         let kind = kind.accepting(self.accepted);
         let Encoded { object, empties, .. } = decode::decoded_object(ctx, &kind, input, &options)?;
@@ -225,11 +226,11 @@ impl Versions for OneVersion<'_> {
         (api_version == self.0.api_version()).then(|| self.0.merge_type().resolve())
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         if api_version == self.0.api_version() {
             Ok(object.clone())
         } else {
-            Err(format!("no kind is served at {api_version}"))
+            Err(format!("no kind is served at {api_version}").into())
         }
     }
 
@@ -285,6 +286,3 @@ const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods"
 fn members<const N: usize>(members: [(&str, Cow<'_, str>); N]) -> Map {
     members.into_iter().map(|(key, text)| (key.to_owned(), Value::from(&*text))).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -14,12 +14,13 @@ use crate::server::strategy::built_in_kind::Schemas;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
 use crdx_types::openapi::OpenApiVersion;
+use crdx_value::lock::lock;
 use crdx_value::release::Release;
 use crdx_value::sort::sort_by;
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, json, object, time};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A serialized document.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Published {
     fn document(&self, path: &str, sources: &Sources, ctx: &Context<'_>) -> Option<Arc<Document>> {
         let of = sources.get(path)?;
         let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
-        let mut published = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut published = lock(&self.0);
         if let Some((_, document)) = published.get(path).filter(|(made_from, _)| *made_from == tags) {
             return Some(Arc::clone(document));
         }

@@ -10,8 +10,9 @@ use crate::crd::WebhookClientConfig;
 use crate::server::http::status::Refusal;
 use crate::server::random::Random;
 pub use crate::webhooks::call::{Call, Outcome, url};
+use crdx_value::lock::lock;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The webhook answers that one request has received so far. By default webhooks are not called: admission webhooks are
 /// reported, and versions are converted without a webhook.
@@ -55,7 +56,7 @@ impl Calls {
     }
 
     fn progress(&self) -> Option<MutexGuard<'_, Progress>> {
-        self.0.as_ref().map(|progress| progress.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.as_ref().map(|progress| lock(progress))
     }
 
     /// Records the result of a call.

@@ -5,6 +5,8 @@ use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::calls::Calls;
 use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::given::Given;
+use crate::server::http::given_state::GivenState;
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
 use crate::server::http::options::{self, FieldValidation, WriteOptions};
 use crate::server::http::paused::Paused;
@@ -36,8 +38,12 @@ pub(in crate::server) struct Context<'a> {
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
+    /// What the request gives besides the encoded form of its object.
+    pub given: Given,
     /// The answers of webhooks.
     pub calls: Calls,
+    /// The state of the cluster besides the stored objects.
+    pub cluster: GivenState<'a>,
     /// Set if the attempt ends between two writes.
     pub paused: Option<Box<Paused>>,
     /// The earlier attempt that this one continues.
@@ -57,7 +63,11 @@ impl<'a> Context<'a> {
             target,
             trace: Trace::default(),
             object: None,
+            given: Given::default(),
             calls: Calls::default(),
+            cluster: GivenState::new(
+                request.cluster_state.as_ref().or(settings.cluster_state.as_ref()).map(|state| &**state),
+            ),
             paused: None,
             resumed: None,
             warnings: Vec::new(),
@@ -90,6 +100,15 @@ impl<'a> Context<'a> {
         paused.warnings = std::mem::take(&mut self.warnings);
         paused.trace = std::mem::take(&mut self.trace);
         Some(paused)
+    }
+
+    /// Ends an attempt that needs answers of webhooks, or more of the state of the cluster.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if it does.
+    pub fn check_complete(&self) -> Result<(), Refusal> {
+        self.calls.check()?;
+        self.cluster.check()
     }
 
     /// The user that sends the request.
@@ -216,6 +235,7 @@ impl<'a> Context<'a> {
     /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
     /// them.
     pub fn refuse(mut self, mut refusal: Refusal) -> Response {
+        self.trace.unread = self.cluster.take_unread();
         self.trace.is_unfinished = refusal.reason == Reason::Unfinished;
         self.trace.errors = std::mem::take(&mut refusal.errors);
         let format = match self.negotiate(Endpoint::Plain) {

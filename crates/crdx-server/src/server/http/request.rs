@@ -1,7 +1,6 @@
 //! A request as a value.
 
-use crate::server::http::known_objects::KnownObjects;
-use crate::server::http::namespace_state::NamespaceState;
+use crate::cluster_state::ClusterState;
 use crate::server::http::user::UserInfo;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
@@ -79,10 +78,8 @@ pub struct Request {
     pub is_encoded: bool,
     /// The empty lists and maps, and fractions of seconds, that the encoded body omits.
     pub empties: Option<Empties>,
-    /// The state of the namespace of a create.
-    pub namespace_state: NamespaceState,
-    /// The objects on which the admission of the object depends, if the sender knows them.
-    pub known_objects: Option<Arc<KnownObjects>>,
+    /// The state of the cluster at the time of the request, instead of the one that the server was given.
+    pub cluster_state: Option<Arc<dyn ClusterState>>,
     /// The request body.
     pub body: Body,
     /// The time of the request.
@@ -115,8 +112,7 @@ impl Request {
             hides_dry_run: false,
             is_encoded: false,
             empties: None,
-            namespace_state: NamespaceState::default(),
-            known_objects: None,
+            cluster_state: None,
             body: body.into(),
             now: Timestamp::default(),
         }

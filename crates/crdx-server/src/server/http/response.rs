@@ -1,5 +1,6 @@
 //! A response as a value.
 
+use crate::cluster_state::Wanted;
 use crate::pipeline::Defaulted;
 use crate::policies::findings::Findings;
 use crate::server::http::status::Refusal;
@@ -65,6 +66,12 @@ pub struct Trace {
     /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
     /// server would answer is not known.
     pub is_unfinished: bool,
+    /// What has to be read of the state of the cluster before the request can be answered. If it is not empty, the request had
+    /// no effect and the response is not an answer: read it, and send the request again.
+    pub unread: Vec<Wanted>,
+    /// The unknown parts of the cluster that decide the answer. If it is not empty, the answer of a server that accepts the
+    /// object is open.
+    pub unknown: Vec<Wanted>,
     /// The cost of the rules of the schema, with the steps that it does not include.
     pub cost: u64,
 }

@@ -7,5 +7,5 @@ mod shards;
 
 pub(in crate::server) use field::FieldSelector;
 pub use label::LabelSelector;
-pub(in crate::server) use of_object::of_object as label_selector_of;
+pub use of_object::of_object as label_selector_of;
 pub(in crate::server) use shards::ShardSelector;

@@ -3,8 +3,6 @@
 //! A column whose JSONPath cannot be parsed ends the list: this column and all columns after it are missing, including
 //! their headers.
 
-mod printed;
-
 use crate::crd;
 use crate::server::http::options::IncludeObject;
 use crate::server::metadata;
@@ -12,7 +10,6 @@ use crdx_value::jsonpath::column::Column;
 use crdx_value::release::{Release, V1_37};
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
-use printed::Printed;
 
 /// The columns of one version of a resource.
 #[derive(Debug)]
@@ -31,11 +28,30 @@ enum Cells {
     /// The name and the creation time (`rest.NewDefaultTableConvertor`).
     NameAndCreation,
     /// The cells of a built-in kind, with the name column.
-    Printed(&'static [Printed]),
+    Printed(&'static [PrinterColumn]),
 }
 
-const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+/// A column of a built-in kind (`pkg/printers`).
+#[derive(Debug)]
+pub struct PrinterColumn {
+    /// The header.
+    pub name: &'static str,
+    /// The type, such as `string`.
+    pub type_: &'static str,
+    /// The format, such as `name`.
+    pub format: &'static str,
+    /// The description.
+    pub description: &'static str,
+    /// 0, or 1 for a column that only wide output shows.
+    pub priority: i32,
+    /// The cell of an object at a time.
+    pub cell: fn(&Value, Timestamp) -> Value,
+}
+
+/// The description of a column with names.
+pub const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+/// The description of a column with ages.
+pub const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 impl Columns {
     /// The columns of a CRD version, or the default column (Age) if it declares none.
@@ -65,16 +81,10 @@ impl Columns {
         ])
     }
 
-    /// Returns true if the columns of a built-in kind are known.
-    pub(crate) fn are_known(group: &str, kind: &str) -> bool {
-        printed::columns(group, kind).is_some()
-    }
-
-    /// The columns of a built-in kind. Those of most kinds are name and age.
-    pub fn of_kind(group: &str, kind: &str) -> Self {
-        let Some(printed) = printed::columns(group, kind) else { return Self::new(&[]) };
-        let headers = printed.iter().map(|c| header(c.name, c.type_, c.format, c.description, c.priority));
-        Self { headers: headers.collect(), cells: Cells::Printed(printed) }
+    /// The columns of a built-in kind.
+    pub fn printed(columns: &'static [PrinterColumn]) -> Self {
+        let headers = columns.iter().map(|c| header(c.name, c.type_, c.format, c.description, c.priority));
+        Self { headers: headers.collect(), cells: Cells::Printed(columns) }
     }
 
     fn exactly(declared: &[crd::Column]) -> Self {

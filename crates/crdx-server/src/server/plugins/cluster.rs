@@ -1,22 +1,29 @@
 //! Read access to the server's state for admission plugins: resources, objects, conversion and defaults. All state is
 //! in memory.
 
+use crate::cluster_state::{Listed, Lookup};
 use crate::pipeline;
 use crate::server::http::calls::Calls;
+use crate::server::http::given_state::GivenState;
 use crate::server::http::status::Refusal;
+use crate::server::metadata;
 use crate::server::registry::store;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
 use crdx_value::release::Release;
+use crdx_value::sort::sort_by_key;
 use crdx_value::steps::Spent;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A read-only view of the server for admission plugins.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Cluster<'a> {
     resources: &'a Resources,
+    /// The state of the cluster besides the stored objects.
+    pub given: &'a GivenState<'a>,
     /// The answers of the webhooks called for this request.
     pub calls: &'a Calls,
 }
@@ -82,6 +89,30 @@ impl Resource {
         Ok(())
     }
 
+    /// Returns the params with a name, or all params of a namespace, which is empty for a cluster-scoped resource. Those that
+    /// cannot be converted are treated as missing.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if they have to be read first.
+    pub fn params(&self, cluster: &Cluster<'_>, namespace: &str, name: Option<&str>) -> Result<Listed, Refusal> {
+        let of = self.resource();
+        let Some(name) = name else {
+            let Listed { objects: given, is_complete } = cluster.given.list(of, namespace)?;
+            let mut objects = cluster.list(self, namespace).unwrap_or_default();
+            add_others(&mut objects, given);
+            return Ok(Listed { objects, is_complete });
+        };
+        let found = |object| Listed { objects: vec![object], is_complete: true };
+        if let Some(stored) = self.get(namespace, name, cluster.calls).ok().flatten() {
+            return Ok(found(stored));
+        }
+        Ok(match cluster.given.object(of, namespace, name)? {
+            Lookup::Found(object) => found(object),
+            Lookup::Absent => Listed { is_complete: true, ..Listed::default() },
+            Lookup::Unknown => Listed::default(),
+        })
+    }
+
     /// Returns the object with this name; `namespace` is empty for a cluster-scoped resource.
     ///
     /// # Errors
@@ -92,15 +123,21 @@ impl Resource {
     }
 }
 
+/// Adds given objects with other namespaces or names than the stored ones, in the order of their keys.
+fn add_others(stored: &mut Vec<Arc<Value>>, given: Vec<Arc<Value>>) {
+    if given.is_empty() {
+        return;
+    }
+    let key = |object: &Value| store::key(metadata::text(object, "namespace"), metadata::text(object, "name"));
+    let known: BTreeSet<String> = stored.iter().map(|object| key(object)).collect();
+    stored.extend(given.into_iter().filter(|given| !known.contains(&key(given))));
+    sort_by_key(stored, |object| key(object));
+}
+
 impl<'a> Cluster<'a> {
     /// Creates the view for one request.
-    pub fn new(resources: &'a Resources, calls: &'a Calls) -> Self {
-        Self { resources, calls }
-    }
-
-    /// Returns the Namespace object with this name.
-    pub fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        self.resources.namespace(name)
+    pub fn new(resources: &'a Resources, given: &'a GivenState<'a>, calls: &'a Calls) -> Self {
+        Self { resources, given, calls }
     }
 }
 
@@ -108,6 +145,43 @@ impl Cluster<'_> {
     /// Returns the simulated release.
     pub fn release(&self) -> Release {
         self.resources.settings.release
+    }
+
+    /// Returns an object of the cluster: the stored one, or else what the given state knows.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if the object has to be read first.
+    pub fn object(
+        &self,
+        of: GroupVersionResource<'_>,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Lookup<Arc<Value>>, Refusal> {
+        let stored = self.serving(of).and_then(|serving| serving.objects.get(&store::key(namespace, name)));
+        match stored {
+            Some(stored) => Ok(Lookup::Found(stored.raw())),
+            None => self.given.object(of, namespace, name),
+        }
+    }
+
+    /// Returns the objects of the cluster, in the order of their names: the stored ones, and those of the given state that have
+    /// other names. `namespace` is empty for objects that are not namespaced.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if the list has to be read first.
+    pub fn objects(&self, of: GroupVersionResource<'_>, namespace: &str) -> Result<Listed, Refusal> {
+        let Listed { objects: given, is_complete } = self.given.list(of, namespace)?;
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        let stored =
+            self.serving(of).map(|serving| serving.objects.list(&prefix, "", &self.resources.storage.revision).0);
+        let mut objects: Vec<Arc<Value>> = stored.unwrap_or_default().iter().map(|(_, stored)| stored.raw()).collect();
+        add_others(&mut objects, given);
+        Ok(Listed { objects, is_complete })
+    }
+
+    fn serving(&self, of: GroupVersionResource<'_>) -> Option<Arc<Serving>> {
+        let name = [of.resource, ".", of.group].concat();
+        self.resources.get(&name)
     }
 
     /// Finds a served resource by kind: a custom resource, or a core resource that the server serves.

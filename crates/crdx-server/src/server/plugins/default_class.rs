@@ -3,6 +3,8 @@
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::cluster::Cluster;
+use crate::server::scope::GroupVersionResource;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::default_class::DefaultClass;
 use crdx_value::Value;
@@ -19,13 +21,6 @@ impl DefaultClasses {
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
         resources.serves_built_in_kinds.then(|| Self { resources: Arc::clone(resources) })
     }
-
-    fn stored(&self, kind: &DefaultClass) -> Option<String> {
-        let (group, plural) = kind.classes;
-        let classes: Vec<Arc<Value>> =
-            self.resources.get(&format!("{plural}.{group}"))?.objects.all().iter().map(|stored| stored.raw()).collect();
-        kind.choose(classes.iter().map(|class| &**class)).map(str::to_owned)
-    }
 }
 
 impl Plugin for DefaultClasses {
@@ -37,16 +32,18 @@ impl Plugin for DefaultClasses {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        _: &Calls,
+        calls: &Calls,
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        let Attributes { resource, subresource, known_objects, .. } = *attributes;
+        let Attributes { resource, subresource, given, .. } = *attributes;
         let wanted = DefaultClass::wanted((resource.group, resource.resource), object);
         let Some(kind) = wanted.filter(|_| subresource.is_empty()) else { return Ok(Mutation::Unchanged) };
-        let known = known_objects.and_then(|known| known.default_class.clone());
-        let Some(class) = known.or_else(|| self.stored(kind)) else { return Ok(Mutation::Unchanged) };
-        kind.set(object, &class);
+        let (group, resource) = kind.classes;
+        let of = GroupVersionResource { group, version: "v1", resource };
+        let classes = Cluster::new(&self.resources, given, calls).objects(of, "")?.objects;
+        let Some(class) = kind.choose(classes.iter().map(|class| &**class)) else { return Ok(Mutation::Unchanged) };
+        kind.set(object, class);
         Ok(Mutation::Changed)
     }
 }

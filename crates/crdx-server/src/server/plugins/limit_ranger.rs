@@ -1,5 +1,6 @@
 //! `LimitRanger`: the defaults and limits of the `LimitRange`s in a namespace ([`crdx_builtin::limit_ranger`]).
 
+use crate::cluster_state::LIMIT_RANGES;
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
@@ -9,7 +10,6 @@ use crate::server::strategy::resources::Resources;
 use crdx_builtin::limit_ranger;
 use crdx_value::Value;
 use crdx_value::release::V1_38;
-use crdx_value::sort::sort_by_key;
 use crdx_value::steps::Steps;
 use std::sync::Arc;
 
@@ -33,28 +33,21 @@ impl LimitRanger {
     }
 
     /// The limit ranges that apply to a write. Objects that are being deleted have no limits.
-    fn ranges(&self, attributes: &Attributes<'_>, calls: &Calls) -> Vec<Arc<Value>> {
-        let Attributes { resource, subresource, namespace, old_object, .. } = *attributes;
+    fn ranges(&self, attributes: &Attributes<'_>, calls: &Calls) -> Result<Vec<Arc<Value>>, Refusal> {
+        let Attributes { resource, subresource, namespace, old_object, given, .. } = *attributes;
         let is_claim = (resource.group, resource.resource, subresource) == ("", "persistentvolumeclaims", "");
         if !(is_claim || Self::sizes_pod(attributes)) || old_object.is_some_and(metadata::is_deleting) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let cluster = Cluster::new(&self.resources, calls);
-        let Some(resource) = cluster.resource("", "v1", "limitranges") else { return Vec::new() };
-        let mut ranges = cluster.list(&resource, namespace).unwrap_or_default();
-        let known = attributes.known_objects.map(|known| known.limit_ranges.as_slice()).unwrap_or_default();
-        if !known.is_empty() {
-            let name = |range: &Value| metadata::text(range, "name").to_owned();
-            ranges.retain(|stored| !known.iter().any(|known| name(known) == name(stored)));
-            ranges.extend(known.iter().map(|known| {
-                let mut range = Value::clone(known);
+        let cluster = Cluster::new(&self.resources, given, calls);
+        let mut ranges = cluster.objects(LIMIT_RANGES, namespace)?.objects;
+        if let Some(resource) = cluster.resource("", "v1", "limitranges").filter(|_| given.is_given()) {
+            for range in &mut ranges {
                 // A file may leave out the defaults. Those of a type always have room.
-                let _ = resource.default(&mut range);
-                Arc::new(range)
-            }));
-            sort_by_key(&mut ranges, |range| name(range));
+                let _ = resource.default(Arc::make_mut(range));
+            }
         }
-        ranges
+        Ok(ranges)
     }
 }
 
@@ -75,7 +68,7 @@ impl Plugin for LimitRanger {
             return Ok(Mutation::Unchanged);
         }
         let (steps, mut mutation) = (Steps::of_request(), Mutation::Unchanged);
-        for range in self.ranges(attributes, calls) {
+        for range in self.ranges(attributes, calls)? {
             if limit_ranger::set_defaults(&range, object, &steps)? {
                 mutation = Mutation::Changed;
             }
@@ -93,9 +86,9 @@ impl Plugin for LimitRanger {
         let Some(object) = object else { return Ok(()) };
         let steps = Steps::of_request();
         // Before 1.38, updates are validated like new objects.
-        let release = Cluster::new(&self.resources, calls).release();
+        let release = self.resources.settings.release;
         let old = attributes.old_object.filter(|_| release.since(V1_38));
-        for range in self.ranges(attributes, calls) {
+        for range in self.ranges(attributes, calls)? {
             if let Some(reason) = limit_ranger::violation(&range, attributes.kind.kind, (object, old), &steps)? {
                 return Err(attributes.forbidden(&reason));
             }

@@ -1,8 +1,10 @@
 //! `PodSecurity`: the pod security standard of a namespace ([`crdx_builtin::pod_security`]).
 
+use crate::cluster_state::NAMESPACES;
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::pod_security::{self, Policy};
 use crdx_value::Value;
@@ -34,10 +36,10 @@ impl PodSecurity {
     }
 
     /// The policy of the namespace of a write.
-    fn policy(&self, attributes: &Attributes<'_>) -> Option<Policy> {
-        let known = attributes.known_objects.and_then(|known| known.namespace.clone());
-        let namespace = known.or_else(|| self.resources.namespace(attributes.namespace))?;
-        Some(Policy::from_labels(namespace.at(&["metadata", "labels"])?))
+    fn policy(&self, attributes: &Attributes<'_>, calls: &Calls) -> Result<Option<Policy>, Refusal> {
+        let cluster = Cluster::new(&self.resources, attributes.given, calls);
+        let namespace = cluster.object(NAMESPACES, "", attributes.namespace)?.found();
+        Ok(namespace.and_then(|namespace| namespace.at(&["metadata", "labels"]).map(Policy::from_labels)))
     }
 }
 
@@ -54,7 +56,7 @@ impl Plugin for PodSecurity {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        _: &Calls,
+        calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
         let Attributes { operation, resource, subresource, kind, old_object, .. } = *attributes;
@@ -63,13 +65,13 @@ impl Plugin for PodSecurity {
         if !RESOURCES.contains(&(resource.group, resource.resource)) || !(subresource.is_empty() || is_ephemeral) {
             return Ok(());
         }
-        let Some(policy) = self.policy(attributes) else { return Ok(()) };
         let Some(object) = object else { return Ok(()) };
         let changes_images = old_object.is_none_or(|old| pod_security::is_significant_update(object, old));
         if is_pod && operation == Operation::Update && !changes_images {
             return Ok(());
         }
         let Some((metadata, spec)) = pod_security::pod_of(kind.kind, object) else { return Ok(()) };
+        let Some(policy) = self.policy(attributes, calls)? else { return Ok(()) };
         let release = self.resources.settings.release;
         if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, release) {
             return Err(attributes.forbidden(&format!("violates PodSecurity \"{}\": {detail}", policy.enforce)));
@@ -83,8 +85,10 @@ impl Plugin for PodSecurity {
 
 #[cfg(test)]
 mod tests {
-    use crate::server::{KnownObjects, Method, Request, Response, Server};
+    use crate::cluster_state::{ClusterState, GroupVersionResource, LIMIT_RANGES, Listed, Lookup, NAMESPACES, Unread};
+    use crate::server::{Method, Request, Response, Server};
     use crdx_text::json::read;
+    use crdx_value::Value;
     use crdx_value::release::Release;
     use std::sync::Arc;
 
@@ -128,23 +132,36 @@ mod tests {
         assert_eq!((refused.code, refused.body.message()), (403, MESSAGE));
     }
 
+    /// A cluster whose namespaces have one Namespace object and a limit range.
+    #[derive(Debug)]
+    struct OneNamespace(Arc<Value>, Vec<Arc<Value>>);
+
+    impl ClusterState for OneNamespace {
+        fn object(&self, of: GroupVersionResource<'_>, _: &str, _: &str) -> Result<Lookup<Arc<Value>>, Unread> {
+            Ok(if of == NAMESPACES { Lookup::Found(Arc::clone(&self.0)) } else { Lookup::Unknown })
+        }
+
+        fn list(&self, of: GroupVersionResource<'_>, _: &str) -> Result<Listed, Unread> {
+            let objects = if of == LIMIT_RANGES { self.1.clone() } else { Vec::new() };
+            Ok(Listed { objects, is_complete: false })
+        }
+    }
+
     #[test]
-    fn the_sender_may_know_the_namespace_and_its_limit_ranges() {
-        let namespaces = crate::server::Namespaces::Unchecked;
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_namespaces(namespaces, &[]).build();
-        let labels = r#"{"pod-security.kubernetes.io/enforce":"baseline"}"#;
-        let known = Arc::new(read(namespace(labels).as_bytes()).unwrap());
-        let send = |objects: KnownObjects, pod: &str| {
-            let request = Request::new(Method::Post, "/api/v1/namespaces/n/pods", read(pod.as_bytes()).unwrap());
-            server.handle(&Request { known_objects: Some(Arc::new(objects)), ..request })
+    fn the_given_state_has_the_namespace_and_its_limit_ranges() {
+        let object = |text: &str| Arc::new(read(text.as_bytes()).unwrap());
+        let post = |state: OneNamespace| {
+            let builder = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(state));
+            let builder = builder.with_namespaces(crate::server::Namespaces::Unchecked, &[]);
+            let response = send(&builder.build(), Method::Post, "/api/v1/namespaces/n/pods", POD);
+            (response.code, response.body.message().to_owned())
         };
-        let refused = send(KnownObjects { namespace: Some(known), ..KnownObjects::default() }, POD);
-        assert_eq!((refused.code, refused.body.message()), (403, MESSAGE));
-        let range = r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}"#;
-        let limit_ranges = vec![Arc::new(read(range.as_bytes()).unwrap())];
-        let refused = send(KnownObjects { limit_ranges, ..KnownObjects::default() }, POD);
+        let baseline = object(&namespace(r#"{"pod-security.kubernetes.io/enforce":"baseline"}"#));
+        assert_eq!(post(OneNamespace(baseline, Vec::new())), (403, MESSAGE.to_owned()));
+        let any = object(&namespace("{}"));
+        let range = object(r#"{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}"#);
         let message = "pods \"p\" is forbidden: maximum cpu usage per Pod is 1.  No limit is specified";
-        assert_eq!((refused.code, refused.body.message()), (403, message));
-        assert_eq!(send(KnownObjects::default(), POD).code, 201);
+        assert_eq!(post(OneNamespace(Arc::clone(&any), vec![range])), (403, message.to_owned()));
+        assert_eq!(post(OneNamespace(any, Vec::new())).0, 201);
     }
 }

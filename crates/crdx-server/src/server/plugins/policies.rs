@@ -1,6 +1,7 @@
 //! The plugins `MutatingAdmissionPolicy` and `ValidatingAdmissionPolicy`: they compile the stored policies when these
 //! change, and implement the view of the server that policies read.
 
+use crate::cluster_state::LIMIT_RANGES;
 use crate::policies::GROUP;
 use crate::policies::denial::Refused;
 use crate::policies::findings::warning_text;
@@ -11,6 +12,7 @@ use crate::policies::source::{PolicyHook, Source};
 use crate::policies::validating;
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
+use crate::server::http::given_state::GivenState;
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::view::{Inputs, View, own_resource};
@@ -71,12 +73,12 @@ impl Policies {
         Self { policy_kind, resources: Arc::clone(resources), inputs, cache: Mutex::default() }
     }
 
-    fn cluster<'c>(&'c self, calls: &'c Calls) -> Cluster<'c> {
-        Cluster::new(&self.resources, calls)
+    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> Cluster<'c> {
+        Cluster::new(&self.resources, given, calls)
     }
 
-    fn view<'v>(&'v self, cluster: &'v Cluster<'v>, attributes: &Attributes<'v>) -> View<'v> {
-        View::new(cluster, &self.inputs, attributes)
+    fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
+        View::new(cluster, &self.inputs)
     }
 
     /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
@@ -149,7 +151,7 @@ impl Plugin for MutatingAdmissionPolicy {
         report: &mut Report,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
-        let cluster = &self.0.cluster(calls);
+        let cluster = &self.0.cluster(attributes.given, calls);
         if !cluster.release().enables(Gate::MutatingAdmissionPolicy) {
             return Ok(Mutation::Unchanged);
         }
@@ -157,8 +159,8 @@ impl Plugin for MutatingAdmissionPolicy {
         if hooks.is_empty() {
             return Ok(Mutation::Unchanged);
         }
-        let request = request_of(attributes, Some(object), &self.0.inputs);
-        let view = self.0.view(cluster, attributes);
+        let request = request_of(attributes, Some(object), &self.0.inputs, cluster)?;
+        let view = self.0.view(cluster);
         let findings = report.policies.get_or_insert_default();
         let changed = mutating::mutate(&hooks, &request, object, &view, findings, &mut reinvocation.policies)
             .map_err(|refused| refusal(attributes, refused))?;
@@ -178,17 +180,17 @@ impl Plugin for ValidatingAdmissionPolicy {
         calls: &Calls,
         report: &mut Report,
     ) -> Result<(), Refusal> {
-        let cluster = &self.0.cluster(calls);
+        let cluster = &self.0.cluster(attributes.given, calls);
         let hooks = self.0.hooks_for(attributes, cluster);
         if hooks.is_empty() {
             return Ok(());
         }
-        let mut request = request_of(attributes, object, &self.0.inputs);
-        let view = self.0.view(cluster, attributes);
+        let mut request = request_of(attributes, object, &self.0.inputs, cluster)?;
+        let view = self.0.view(cluster);
         let findings = report.policies.get_or_insert_default();
         // The plugins that complete an object run before mutating policies, whose changes depend on theirs.
         if let Some(object) = object.filter(|_| request.gaps.is_some() && !attributes.is_patched) {
-            request.alternatives = alternatives(attributes, object, &self.0.inputs);
+            request.alternatives = alternatives(attributes, object, &self.0.inputs, cluster)?;
         }
         let result = validating::validate(&hooks, &request, object, &view, findings);
         report.warnings.extend(findings.warnings.iter().map(warning_text));
@@ -197,15 +199,20 @@ impl Plugin for ValidatingAdmissionPolicy {
 }
 
 /// Converts attributes into the request against which policies and webhooks are matched. `object` is that to be written.
-pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>, inputs: &Inputs) -> Request<'a> {
+pub(super) fn request_of<'a>(
+    attributes: &Attributes<'a>,
+    object: Option<&Value>,
+    inputs: &Inputs,
+    cluster: &Cluster<'_>,
+) -> Result<Request<'a>, Refusal> {
     let Attributes { resource, kind, user, .. } = *attributes;
-    let knowledge = &inputs.knowledge;
     let depends_on_cluster =
-        !knowledge.is_complete() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
-    let gaps = object
-        .filter(|_| depends_on_cluster)
-        .and_then(|object| cluster_fields::unknown(kind.group, kind.kind, object, known(attributes, inputs)));
-    Request {
+        inputs.unknown.is_some() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
+    let gaps = match object.filter(|_| depends_on_cluster) {
+        Some(object) => cluster_fields::unknown(kind.group, kind.kind, object, known(attributes, inputs, cluster)?),
+        None => None,
+    };
+    Ok(Request {
         operation: match attributes.operation {
             Operation::Create => request::Operation::Create,
             Operation::Update => request::Operation::Update,
@@ -232,21 +239,28 @@ pub(super) fn request_of<'a>(attributes: &Attributes<'a>, object: Option<&Value>
         gaps: gaps.map(Arc::new),
         alternatives: Arc::default(),
         steps: Steps::of_request(),
-    }
+    })
 }
 
 /// The parts of the cluster's state that are known and that decide which parts of an object are.
-fn known(attributes: &Attributes<'_>, inputs: &Inputs) -> Known {
-    let knowledge = &inputs.knowledge;
-    let limit_ranges = knowledge.are_limit_ranges_known(attributes.namespace);
-    Known { user: !knowledge.unknown.user, limit_ranges }
+fn known(attributes: &Attributes<'_>, inputs: &Inputs, cluster: &Cluster<'_>) -> Result<Known, Refusal> {
+    // Only they have limit ranges, so that their list has been read already.
+    let is_pod = (attributes.kind.group, attributes.kind.kind) == ("", "Pod");
+    let limit_ranges = is_pod && cluster.given.list(LIMIT_RANGES, attributes.namespace)?.is_complete;
+    Ok(Known { user: !inputs.unknown.is_some_and(|unknown| unknown.user), limit_ranges })
 }
 
 /// The objects that the plugins of a cluster may make of an object.
-fn alternatives(attributes: &Attributes<'_>, object: &Value, inputs: &Inputs) -> Arc<[Alternative]> {
+fn alternatives(
+    attributes: &Attributes<'_>,
+    object: &Value,
+    inputs: &Inputs,
+    cluster: &Cluster<'_>,
+) -> Result<Arc<[Alternative]>, Refusal> {
     let Attributes { kind, .. } = *attributes;
-    let all = cluster_fields::alternatives(kind.group, kind.kind, object, known(attributes, inputs));
-    all.into_iter().map(|one| Alternative { object: one.object, gaps: one.gaps }).collect()
+    let known = known(attributes, inputs, cluster)?;
+    let all = cluster_fields::alternatives(kind.group, kind.kind, object, known);
+    Ok(all.into_iter().map(|one| Alternative { object: one.object, gaps: one.gaps }).collect())
 }
 
 /// Converts an error of a policy or webhook into a refusal.

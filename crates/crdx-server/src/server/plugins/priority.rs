@@ -1,9 +1,9 @@
 //! `Priority`: the priority of new Pods, and the only default class ([`crdx_builtin::priority`]).
 
-use super::classes::Classes;
+use super::cluster::Cluster;
+use crate::cluster_state::{self, Lookup, Wanted};
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
-use crate::server::http::known_objects::KnownClasses;
 use crate::server::http::status::Refusal;
 use crate::server::scope::PRIORITY_CLASSES;
 use crate::server::strategy::resources::Resources;
@@ -14,22 +14,48 @@ use std::sync::Arc;
 /// The `Priority` plugin.
 #[derive(Debug)]
 pub(super) struct Priority {
-    classes: Classes,
+    resources: Arc<Resources>,
 }
 
 impl Priority {
     /// Creates the plugin; `None` if the server has no `PriorityClass`es.
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        Some(Self { classes: Classes::new(resources, "priorityclasses.scheduling.k8s.io")? })
+        let applies = resources.allocations.is_some() && resources.get("priorityclasses.scheduling.k8s.io").is_some();
+        applies.then(|| Self { resources: Arc::clone(resources) })
     }
 
-    fn default_class(&self, known: Option<&KnownClasses>) -> Option<Arc<Value>> {
-        priority::default_class(self.classes.all(known))
+    /// Returns what is known of the class that a Pod names.
+    fn class(
+        &self,
+        attributes: &Attributes<'_>,
+        pod: &Value,
+        name: &str,
+        calls: &Calls,
+    ) -> Result<Lookup<Arc<Value>>, Refusal> {
+        // A server that stores only a part of the cluster does not store them.
+        if let Some(class) = priority::system_class(name).filter(|_| attributes.given.is_given()) {
+            return Ok(Lookup::Found(Arc::new(class)));
+        }
+        let cluster = Cluster::new(&self.resources, attributes.given, calls);
+        match cluster.object(cluster_state::PRIORITY_CLASSES, "", name)? {
+            Lookup::Absent => {
+                let reason = format!("no PriorityClass with name {name} was found");
+                Err(attributes.forbidden_object(pod, &reason))
+            }
+            known => Ok(known),
+        }
     }
-}
 
-fn known<'a>(attributes: &Attributes<'a>) -> Option<&'a KnownClasses> {
-    attributes.known_objects.map(|known| &known.priority_classes)
+    /// Returns what is known of the default class.
+    fn default_class(&self, attributes: &Attributes<'_>, calls: &Calls) -> Result<Lookup<Arc<Value>>, Refusal> {
+        let cluster = Cluster::new(&self.resources, attributes.given, calls);
+        let classes = cluster.objects(cluster_state::PRIORITY_CLASSES, "")?;
+        Ok(match priority::default_class(classes.objects) {
+            Some(class) => Lookup::Found(class),
+            None if classes.is_complete => Lookup::Absent,
+            None => Lookup::Unknown,
+        })
+    }
 }
 
 impl Plugin for Priority {
@@ -42,34 +68,27 @@ impl Plugin for Priority {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        _: &Calls,
-        _: &mut Report,
+        calls: &Calls,
+        report: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         if attributes.operation != Operation::Create || !attributes.is_for_pods() {
             return Ok(Mutation::Unchanged);
         }
-        let known = known(attributes);
         let class = match priority::class_name(object) {
-            Some(name) => {
-                let are_complete = self.classes.are_complete(known);
-                let system_class = || priority::system_class(name).filter(|_| !are_complete).map(Arc::new);
-                match self.classes.find(known, name).or_else(system_class) {
-                    Some(class) => Some(class),
-                    None if are_complete => {
-                        let reason = format!("no PriorityClass with name {name} was found");
-                        return Err(attributes.forbidden_object(object, &reason));
-                    }
-                    None => return Ok(Mutation::Unchanged),
-                }
-            }
-            None => self.default_class(known),
+            Some(name) => self.class(attributes, object, name, calls)?,
+            None => self.default_class(attributes, calls)?,
         };
-        // Another default class may exist that has the priority of the Pod.
-        let is_open = class.is_none() && !self.classes.are_complete(known) && priority::needs_default_class(object);
-        if !is_open {
-            priority::admit(object, class.as_deref()).map_err(|reason| attributes.forbidden_object(object, &reason))?;
+        if class == Lookup::Unknown && priority::class_name(object).is_some() {
+            return Ok(Mutation::Unchanged);
         }
+        if class == Lookup::Unknown && priority::needs_default_class(object) {
+            // Another default class may exist that has the priority of the Pod.
+            report.unknown.push(Wanted::new(cluster_state::PRIORITY_CLASSES, "", None));
+            return Ok(Mutation::Unchanged);
+        }
+        priority::admit(object, class.found().as_deref())
+            .map_err(|reason| attributes.forbidden_object(object, reason.as_str()))?;
         Ok(Mutation::Unchanged)
     }
 
@@ -77,7 +96,7 @@ impl Plugin for Priority {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        _: &Calls,
+        calls: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
         let Some(object) = object else { return Ok(()) };
@@ -85,7 +104,7 @@ impl Plugin for Priority {
         if attributes.group_resource() != PRIORITY_CLASSES || !priority::is_default(object) {
             return Ok(());
         }
-        let default = self.default_class(known(attributes));
+        let default = self.default_class(attributes, calls)?.found();
         let is_new = attributes.operation == Operation::Create;
         let refusal = priority::second_default(object, is_new, default.as_deref());
         refusal.map_or(Ok(()), |reason| Err(attributes.forbidden_object(object, &reason)))

@@ -1,6 +1,7 @@
 //! `RuntimeClass`: the overhead and the scheduling of new Pods with a class ([`crdx_builtin::runtime_class`]).
 
-use super::classes::Classes;
+use super::cluster::Cluster;
+use crate::cluster_state::{Lookup, RUNTIME_CLASSES};
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
@@ -8,46 +9,33 @@ use crate::server::strategy::resources::Resources;
 use crdx_builtin::runtime_class::{self, Refused};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
-use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// The `RuntimeClass` plugin.
 #[derive(Debug)]
 pub(super) struct RuntimeClass {
-    classes: Classes,
-    release: Release,
-}
-
-/// The class of a Pod.
-enum Class {
-    /// The Pod names none.
-    None,
-    /// The sender of the request does not know all classes, and this one is not among them.
-    Unknown,
-    Found(Arc<Value>),
+    resources: Arc<Resources>,
 }
 
 impl RuntimeClass {
     /// Creates the plugin; `None` if the server has no `RuntimeClass`es.
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        let classes = Classes::new(resources, "runtimeclasses.node.k8s.io")?;
-        Some(Self { classes, release: resources.settings.release })
+        let applies = resources.allocations.is_some() && resources.get("runtimeclasses.node.k8s.io").is_some();
+        applies.then(|| Self { resources: Arc::clone(resources) })
     }
 
-    fn class(&self, attributes: &Attributes<'_>, pod: &Value) -> Result<Class, Refusal> {
-        let known = attributes.known_objects.map(|known| &known.runtime_classes);
-        let Some(name) = runtime_class::class_name(pod) else { return Ok(Class::None) };
-        match self.classes.find(known, name) {
-            Some(class) => Ok(Class::Found(class)),
+    /// Returns the class of a Pod; `Absent` if the Pod names none.
+    fn class(&self, attributes: &Attributes<'_>, pod: &Value, calls: &Calls) -> Result<Lookup<Arc<Value>>, Refusal> {
+        let Some(name) = runtime_class::class_name(pod) else { return Ok(Lookup::Absent) };
+        let cluster = Cluster::new(&self.resources, attributes.given, calls);
+        match cluster.object(RUNTIME_CLASSES, "", name)? {
             // The server asks its API for the class, and the client refuses the empty name.
-            None if name.is_empty() && self.classes.are_complete(known) => {
-                Err(Refusal::unclassified("resource name may not be empty"))
-            }
-            None if self.classes.are_complete(known) => {
+            Lookup::Absent if name.is_empty() => Err(Refusal::unclassified("resource name may not be empty")),
+            Lookup::Absent => {
                 let reason = format!("pod rejected: RuntimeClass {} not found", go_quote(name));
                 Err(attributes.forbidden_object(pod, &reason))
             }
-            None => Ok(Class::Unknown),
+            known => Ok(known),
         }
     }
 }
@@ -61,15 +49,16 @@ impl Plugin for RuntimeClass {
         &self,
         attributes: &Attributes<'_>,
         object: &mut Value,
-        _: &Calls,
+        calls: &Calls,
         _: &mut Report,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         if !attributes.is_for_pods() {
             return Ok(Mutation::Unchanged);
         }
-        let Class::Found(class) = self.class(attributes, object)? else { return Ok(Mutation::Unchanged) };
-        runtime_class::admit(object, &class, self.release).map_err(|refused| match refused {
+        let Some(class) = self.class(attributes, object, calls)?.found() else { return Ok(Mutation::Unchanged) };
+        let release = self.resources.settings.release;
+        runtime_class::admit(object, &class, release).map_err(|refused| match refused {
             Refused::Mismatch(reason) => attributes.forbidden_object(object, &reason),
             Refused::Unfinished(spent) => spent.into(),
         })?;
@@ -82,14 +71,13 @@ impl Plugin for RuntimeClass {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        _: &Calls,
+        calls: &Calls,
         _: &mut Report,
     ) -> Result<(), Refusal> {
         let Some(pod) = object.filter(|_| attributes.is_for_pods()) else { return Ok(()) };
-        let refusal = match self.class(attributes, pod)? {
-            Class::Unknown => None,
-            Class::None => runtime_class::overhead_refusal(pod, None),
-            Class::Found(class) => runtime_class::overhead_refusal(pod, Some(&class)),
+        let refusal = match self.class(attributes, pod, calls)? {
+            Lookup::Unknown => None,
+            known => runtime_class::overhead_refusal(pod, known.found().as_deref()),
         };
         refusal.map_or(Ok(()), |reason| Err(attributes.forbidden_object(pod, reason)))
     }
@@ -140,20 +128,5 @@ mod tests {
             message(r#""overhead":{"cpu":"1"}"#),
             refused("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
         );
-    }
-
-    #[test]
-    fn an_empty_overhead_needs_a_class_with_overhead() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_content_validation();
-        let server = server.with_generated_fields().build();
-        let create_class = |name: &str, more: &str| {
-            let class = format!(r#"{{"metadata":{{"name":"{name}"}},"handler":"h",{more}}}"#);
-            assert_eq!(post(&server, "/apis/node.k8s.io/v1/runtimeclasses", &class).0, 201);
-        };
-        create_class("with", r#""overhead":{"podFixed":{"cpu":"1"}}"#);
-        create_class("without", r#""scheduling":{"nodeSelector":{"a":"b"}}"#);
-        assert_eq!(create_pod(&server, r#""overhead":{}"#).0, 403);
-        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"without""#).0, 403);
-        assert_eq!(create_pod(&server, r#""overhead":{},"runtimeClassName":"with""#).0, 201);
     }
 }

@@ -1,4 +1,5 @@
 use super::cluster::Cluster;
+use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::server::admission::*;
 use crate::server::fixture::{CRDS, KITES, SUBRESOURCES, crd, install, send, v1};
 use crate::server::http::status::Refusal;
@@ -82,7 +83,7 @@ impl Plugin for Recorder {
         if object.and_then(|o| o.str_at(&["metadata", "labels", "do"])) == Some("refuse") {
             report.warnings.push("look out".to_owned());
             let calls = crate::server::http::calls::Calls::default();
-            let cluster = Cluster::new(&self.resources, &calls);
+            let cluster = Cluster::new(&self.resources, attributes.given, &calls);
             let kites = cluster.resource_of_kind("toys.example.com", "v1", "Kite").unwrap();
             let count = cluster.list(&kites, "ns").unwrap().len();
             return Err(Refusal::bad_request(format!("there are {count} kites")));
@@ -239,6 +240,7 @@ fn options_are_those_of_the_request() {
         uid: Some("u".to_owned()),
         ..DeleteOptions::default()
     };
+    let given = crate::server::http::given_state::GivenState::default();
     let attributes = Attributes {
         operation: Operation::Delete,
         resource: gvr,
@@ -247,7 +249,7 @@ fn options_are_those_of_the_request() {
         namespace: "",
         name: "",
         old_object: None,
-        known_objects: None,
+        given: &given,
         is_patched: false,
         options: OperationOptions::Delete(&options),
         dry_run: true,
@@ -267,9 +269,11 @@ fn plugins_find_resources_and_objects() {
     install(&server, &kites());
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
     let calls = crate::server::http::calls::Calls::default();
-    let cluster = Cluster::new(server.resources(), &calls);
-    assert_eq!(cluster.namespace("default").unwrap().str_at(&["metadata", "name"]), Some("default"));
-    assert!(cluster.namespace("ns").is_none());
+    let given = crate::server::http::given_state::GivenState::default();
+    let cluster = Cluster::new(server.resources(), &given, &calls);
+    let namespace = |name: &str| cluster.object(NAMESPACES, "", name).unwrap();
+    assert_eq!(namespace("default").found().unwrap().str_at(&["metadata", "name"]), Some("default"));
+    assert_eq!(namespace("ns"), Lookup::Absent);
     assert!(cluster.resource("", "v1", "namespaces").is_some_and(|namespaces| !namespaces.is_namespaced()));
     let [kites] = &cluster.versions("toys.example.com", "kites")[..] else { panic!("one version") };
     assert_eq!((kites.resource().resource, kites.kind().kind, kites.is_namespaced()), ("kites", "Kite", true));
@@ -294,7 +298,7 @@ fn invalid_policies_are_refused_if_validation_is_enabled() {
     };
     let server = || {
         let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
-        Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow, Arc::default())
+        Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow)
     };
     let send = |server: &Server, body: &str| server.handle(&Request::new(Method::Post, policies, body));
     assert_eq!(send(&server().build(), &policy("1 +")).code, 201);
@@ -320,8 +324,7 @@ fn invalid_policies_are_refused_if_validation_is_enabled() {
 fn a_mutating_policy_changes_a_crd() {
     let created = |expression: &str| {
         let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
-        let server =
-            Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow, Arc::default()).build();
+        let server = Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow).build();
         let policy = format!(
             r#"{{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingAdmissionPolicy","metadata":{{"name":"p"}},
             "spec":{{"reinvocationPolicy":"Never","matchConstraints":{{"resourceRules":[{{"operations":["CREATE"],
@@ -369,7 +372,7 @@ fn a_mutating_policy_changes_a_crd() {
 /// A server with the CRD of kites and these expressions of mutations, one policy each.
 fn with_patches(expressions: &[&str]) -> Server {
     let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
-    let options = Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow, Arc::default());
+    let options = Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow);
     let server = options.with_namespaces(crate::server::Namespaces::Unchecked, &["ns".to_owned()]).build();
     install(&server, &kites());
     let policies = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";

@@ -1,16 +1,14 @@
 //! The view of the server that policies and webhooks read.
 
 use crate::apply::types;
+use crate::cluster_state::{Listed, Lookup, NAMESPACES};
 use crate::crd;
 use crate::policies::dependencies::Dependencies;
-use crate::policies::knowledge::Knowledge;
 use crate::policies::request::{self, Kind, ParamScope};
-use crate::server::admission::Attributes;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::cluster::Resource;
 use crate::server::scope::GroupVersionResource;
 use crate::server::scope::is_typed;
-use crate::server::strategy::namespace as namespaces;
 use crdx_cel::value::Authorizer;
 use crdx_types::merge::TypeRef;
 use crdx_types::resources::{ServedKind, versions};
@@ -25,8 +23,8 @@ use std::sync::Arc;
 pub(in crate::server) struct Inputs {
     /// The authorizer that expressions query.
     pub authorizer: Arc<dyn Authorizer>,
-    /// The parts of the cluster that the server stores.
-    pub knowledge: Arc<Knowledge>,
+    /// The unknown properties of requests; `None` if requests, kinds of params and the fields that plugins set are known.
+    pub unknown: Option<Dependencies>,
 }
 
 impl std::fmt::Debug for Inputs {
@@ -41,12 +39,10 @@ pub(super) struct View<'v> {
     pub cluster: &'v Cluster<'v>,
     /// The other inputs.
     pub inputs: &'v Inputs,
-    /// The Namespace of the request, if its sender knows it.
-    known_namespace: Option<(&'v str, &'v Arc<Value>)>,
     /// The kinds of params that were looked up.
     scopes: RefCell<Vec<(Kind, Option<ParamScope>)>>,
     /// The params that were looked up: several policies often share them.
-    params: RefCell<Vec<(ParamKey, Vec<Arc<Value>>)>>,
+    params: RefCell<Vec<(ParamKey, Listed)>>,
 }
 
 /// Params: their kind, namespace and name.
@@ -54,18 +50,12 @@ type ParamKey = (Kind, Option<String>, Option<String>);
 
 impl<'v> View<'v> {
     /// The view for one request.
-    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs, attributes: &Attributes<'v>) -> Self {
-        let known = attributes.known_objects.and_then(|known| known.namespace.as_ref());
-        let known_namespace = known.map(|known| (attributes.namespace, known));
-        Self { cluster, inputs, known_namespace, scopes: RefCell::default(), params: RefCell::default() }
+    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs) -> Self {
+        Self { cluster, inputs, scopes: RefCell::default(), params: RefCell::default() }
     }
 }
 
 impl View<'_> {
-    fn known_namespace(&self, name: &str) -> Option<&Arc<Value>> {
-        self.known_namespace.filter(|(known, _)| *known == name).map(|(_, namespace)| namespace)
-    }
-
     fn served(&self, kind: &Kind) -> Option<Resource> {
         self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
     }
@@ -98,12 +88,9 @@ fn is_scale(kind: &Kind) -> bool {
 }
 
 impl request::Cluster for View<'_> {
-    fn namespace(&self, name: &str) -> Option<Arc<Value>> {
-        if let Some(known) = self.known_namespace(name) {
-            return Some(Arc::clone(known));
-        }
-        let assumed = || (!self.is_namespace_known(name)).then(|| Arc::new(namespaces::assumed(name)));
-        self.cluster.namespace(name).or_else(assumed)
+    fn namespace(&self, name: &str) -> Lookup<Arc<Value>> {
+        // The attempt ends after the plugin if the Namespace has to be read first.
+        self.cluster.object(NAMESPACES, "", name).unwrap_or(Lookup::Unknown)
     }
 
     fn param_scope(&self, kind: &Kind) -> Option<ParamScope> {
@@ -116,22 +103,16 @@ impl request::Cluster for View<'_> {
         scope
     }
 
-    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Vec<Arc<Value>> {
+    fn params(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> Listed {
         let same = |(known_kind, known_namespace, known_name): &ParamKey| {
             known_kind == kind && known_namespace.as_deref() == namespace && known_name.as_deref() == name
         };
         if let Some((_, params)) = self.params.borrow().iter().find(|(wanted, _)| same(wanted)) {
             return params.clone();
         }
-        let Some(found) = self.served(kind) else { return Vec::new() };
-        let params: Vec<Arc<Value>> = match name {
-            // A param that cannot be converted is treated as missing.
-            Some(name) => {
-                let found = found.get(namespace.unwrap_or_default(), name, self.cluster.calls);
-                found.ok().flatten().into_iter().collect()
-            }
-            None => self.cluster.list(&found, namespace.unwrap_or_default()).unwrap_or_default(),
-        };
+        let Some(found) = self.served(kind) else { return Listed { is_complete: true, ..Listed::default() } };
+        // The attempt ends after the plugin if params have to be read first.
+        let params = found.params(self.cluster, namespace.unwrap_or_default(), name).unwrap_or_default();
         let wanted = (kind.clone(), namespace.map(str::to_owned), name.map(str::to_owned));
         self.params.borrow_mut().push((wanted, params.clone()));
         params
@@ -203,19 +184,11 @@ impl request::Cluster for View<'_> {
     }
 
     fn unknown(&self) -> Dependencies {
-        self.inputs.knowledge.unknown
-    }
-
-    fn is_namespace_known(&self, name: &str) -> bool {
-        self.known_namespace(name).is_some() || self.inputs.knowledge.is_namespace_known(name)
-    }
-
-    fn are_params_known(&self, kind: &Kind, namespace: Option<&str>, name: Option<&str>) -> bool {
-        self.inputs.knowledge.are_params_known(kind, namespace, name)
+        self.inputs.unknown.unwrap_or_default()
     }
 
     fn are_kinds_known(&self) -> bool {
-        self.inputs.knowledge.are_kinds_known()
+        self.inputs.unknown.is_none()
     }
 }
 

@@ -1,14 +1,14 @@
 //! `PersistentVolumeClaimResize`: claims that grow ([`crdx_builtin::volume_resize`]).
 
+use crate::cluster_state::{Lookup, STORAGE_CLASSES, Wanted};
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::volume_resize::{self, Growth, NOT_RESIZABLE};
 use crdx_value::Value;
 use std::sync::Arc;
-
-const CLASSES: &str = "storageclasses.storage.k8s.io";
 
 /// The `PersistentVolumeClaimResize` plugin.
 #[derive(Debug)]
@@ -17,15 +17,10 @@ pub(super) struct PersistentVolumeClaimResize {
 }
 
 impl PersistentVolumeClaimResize {
-    /// Creates the plugin; `None` if the server does not have all classes of the cluster.
+    /// Creates the plugin; `None` if the server has no `StorageClass`es.
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        let has_classes = resources.get(CLASSES).is_some() && !resources.is_partial;
+        let has_classes = resources.get("storageclasses.storage.k8s.io").is_some();
         has_classes.then(|| Self { resources: Arc::clone(resources) })
-    }
-
-    fn allows(&self, class: &str) -> bool {
-        let stored = self.resources.get(CLASSES).and_then(|classes| classes.objects.get(class));
-        stored.is_some_and(|class| volume_resize::allows_growth(&class.raw()))
     }
 }
 
@@ -42,20 +37,27 @@ impl Plugin for PersistentVolumeClaimResize {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        _: &Calls,
-        _: &mut Report,
+        calls: &Calls,
+        report: &mut Report,
     ) -> Result<(), Refusal> {
-        let Attributes { resource, subresource, old_object, .. } = *attributes;
+        let Attributes { resource, subresource, old_object, given, .. } = *attributes;
         let (Some(object), Some(old)) = (object, old_object) else { return Ok(()) };
         if (resource.group, resource.resource, subresource) != ("", "persistentvolumeclaims", "") {
             return Ok(());
         }
-        let reason = match volume_resize::growth(object, old) {
-            Growth::Refused(reason) => reason,
-            Growth::OfClass(class) if !self.allows(class) => NOT_RESIZABLE,
-            Growth::OfClass(_) | Growth::None => return Ok(()),
+        let class = match volume_resize::growth(object, old) {
+            Growth::None => return Ok(()),
+            Growth::Refused(reason) => return Err(attributes.forbidden(reason)),
+            Growth::OfClass(class) => class,
         };
-        Err(attributes.forbidden(reason))
+        match Cluster::new(&self.resources, given, calls).object(STORAGE_CLASSES, "", class)? {
+            Lookup::Found(class) if volume_resize::allows_growth(&class) => Ok(()),
+            Lookup::Found(_) | Lookup::Absent => Err(attributes.forbidden(NOT_RESIZABLE)),
+            Lookup::Unknown => {
+                report.unknown.push(Wanted::new(STORAGE_CLASSES, "", Some(class)));
+                Ok(())
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::policies::findings::WebhookMatch;
 use crate::policies::model::PolicyKind;
 use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
 use crate::server::http::calls::Calls;
+use crate::server::http::given_state::GivenState;
 use crate::server::http::status::Refusal;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::policies::sync;
@@ -84,7 +85,7 @@ impl AdmissionWebhooks {
         if webhooks.is_empty() {
             return Ok(());
         }
-        let dispatch = self.dispatch(attributes, object, cluster);
+        let dispatch = self.dispatch(attributes, object, cluster)?;
         for webhook in webhooks.iter() {
             let missing = match dispatch.decide(webhook, object)? {
                 Decision::Called(_) => None,
@@ -101,8 +102,8 @@ impl AdmissionWebhooks {
         Ok(())
     }
 
-    fn cluster<'c>(&'c self, calls: &'c Calls) -> Cluster<'c> {
-        Cluster::new(&self.resources, calls)
+    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> Cluster<'c> {
+        Cluster::new(&self.resources, given, calls)
     }
 
     fn dispatch<'d>(
@@ -110,8 +111,8 @@ impl AdmissionWebhooks {
         attributes: &'d Attributes<'d>,
         object: Option<&Value>,
         cluster: &'d Cluster<'d>,
-    ) -> Dispatch<'d> {
-        Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs, attributes))
+    ) -> Result<Dispatch<'d>, Refusal> {
+        Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs))
     }
 
     /// Calls the mutating webhooks; `webhooks` is not empty.
@@ -126,7 +127,7 @@ impl AdmissionWebhooks {
     ) -> Result<(), Refusal> {
         let Reinvocation { policies, webhooks: reinvoked } = reinvocation;
         let mut round = Round { running: policies.running, requested: &mut policies.requested, reinvoked };
-        let dispatch = self.dispatch(attributes, object.as_deref(), cluster);
+        let dispatch = self.dispatch(attributes, object.as_deref(), cluster)?;
         dispatch.mutate(webhooks, object, &mut round, report)
     }
 }
@@ -147,7 +148,7 @@ impl Plugin for AdmissionWebhooks {
         if self.policy_kind != PolicyKind::Mutating {
             return Ok(Mutation::Unchanged);
         }
-        let cluster = &self.cluster(calls);
+        let cluster = &self.cluster(attributes.given, calls);
         if !calls.are_made() {
             if !reinvocation.policies.running {
                 self.note(attributes, Some(object), cluster, report)?;
@@ -174,7 +175,7 @@ impl Plugin for AdmissionWebhooks {
         if self.policy_kind == PolicyKind::Mutating && attributes.operation != Operation::Delete {
             return Ok(());
         }
-        let cluster = &self.cluster(calls);
+        let cluster = &self.cluster(attributes.given, calls);
         if !calls.are_made() {
             return self.note(attributes, object, cluster, report);
         }
@@ -187,7 +188,7 @@ impl Plugin for AdmissionWebhooks {
                 let reinvocation = &mut Reinvocation::default();
                 self.mutate_by_calls(&webhooks, attributes, None, cluster, report, reinvocation)
             }
-            PolicyKind::Validating => self.dispatch(attributes, object, cluster).validate(&webhooks, object, report),
+            PolicyKind::Validating => self.dispatch(attributes, object, cluster)?.validate(&webhooks, object, report),
         }
     }
 }

@@ -76,9 +76,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
-        let name = if ctx.target.name.is_empty() { review.new_name } else { &ctx.target.name };
-        ctx.request.namespace_state.check(&ctx.target.namespace, self.strategy.resource(), name)?;
-        self.strategy.admit_create(object);
+        self.strategy.admit_create(object, &ctx.given);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             object_checks::match_namespace(object, &ctx.target.namespace)?;
@@ -117,8 +115,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
         self.strategy.begin_create(&mut object)?;
-        self.strategy.prepare_create(&mut object);
-        let verdict = self.strategy.validate_create(&object);
+        self.strategy.prepare_create(&mut object, &mut ctx.given);
+        let verdict = self.strategy.validate_create(&object, &ctx.given);
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
         review.validate(ctx, None, Some(&object))?;
@@ -154,14 +152,14 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             let mut written = self.strategy.dry_run(object, decoded)?;
             ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
             if ctx.request.hides_dry_run {
-                ctx.calls.check()?;
+                ctx.check_complete()?;
                 self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
             }
             return Ok(written.shown());
         }
         let mut written = self.strategy.written(object, decoded)?;
         ctx.trace.set_not_stored(std::mem::take(&mut written.dropped));
-        ctx.calls.check()?;
+        ctx.check_complete()?;
         self.check_size(&mut ctx.trace, (&key, expected), &mut written, managed_fields)?;
         taken()?;
         self.strategy.before_insert(ctx);

@@ -112,7 +112,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             // A refusal comes again when it is the turn of the object.
             let _ = review.validate(ctx, Some(&existing.value), None);
         }
-        ctx.calls.check()
+        ctx.check_complete()
     }
 
     /// The refusal of `ignoreStoreReadErrorWithClusterBreakingPotential` for an object that can be read from storage.

@@ -5,6 +5,7 @@ use crate::apply::identity::{conflict_message, manager_text};
 use crate::apply::path::path_text;
 use crate::apply::updater::Conflict;
 use crate::server::http::context::Context;
+use crate::server::http::given::Given;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Cause, Details, Refusal};
 use crate::server::metadata::{self, Object};
@@ -13,7 +14,7 @@ use crate::server::registry::strategy::Strategy;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, unicode};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Sets the managedFields of an object that is created, or that replaces `live`.
@@ -31,7 +32,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let (strategy, manager) = (&*self.strategy, manager(options, ctx.request.user_agent.as_deref()));
         with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
             let live = live.unwrap_or(fields.empty_object);
-            if let Some(mut seen) = strategy.managed_form(object) {
+            if let Some(mut seen) = strategy.managed_form(object, &ctx.given) {
                 fields.update(live, &mut seen, &manager);
                 metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
             } else if let Some(object) = object.as_value_mut() {
@@ -44,19 +45,21 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
 /// Applies `patch` to `live`, or creates the object if `live` is `None`.
 pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     strategy: &S,
-    ctx: &Context<'_>,
+    ctx: &mut Context<'_>,
     live: Option<&Value>,
     patch: &Value,
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let spent = Cell::new(None);
+    let given = RefCell::new(Given::default());
     let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
         let default = |object: &mut Value, merged: &Value| {
-            spent.set(spent.get().or(strategy.default_applied(object, merged).err()));
+            spent.set(spent.get().or(strategy.default_applied(object, merged, &mut given.borrow_mut()).err()));
         };
         fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
+    ctx.given = given.into_inner();
     spent.get().map_or(Ok(()), Err)?;
     applied.map_err(refused)
 }

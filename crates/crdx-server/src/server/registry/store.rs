@@ -12,6 +12,7 @@ use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::journal::{self, Commit, StorageConfig};
 use crdx_value::field::names;
+use crdx_value::lock::{lock, read, write};
 use crdx_value::{Value, quote};
 use log::Log;
 pub(in crate::server) use log::{Event, Next};
@@ -20,7 +21,7 @@ use progress::Progress;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard};
 use std::task::Waker;
 use std::time::Duration;
 pub(in crate::server) use stored::Stored;
@@ -146,7 +147,7 @@ impl Collection {
         if !self.storage_config.compresses || self.definition == journal::DEFINITIONS {
             return;
         }
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.recent);
         recent.push_back(Arc::clone(stored));
         let oldest = if recent.len() > MAX_UNCOMPRESSED { recent.pop_front() } else { None };
         drop(recent);
@@ -164,7 +165,7 @@ impl Collection {
 
     /// Drops all events up to `revision`.
     pub(crate) fn reset_log(&self, revision: u64) {
-        self.log.write().unwrap_or_else(PoisonError::into_inner).restart(revision);
+        write(&self.log).restart(revision);
     }
 
     /// A number that differs after each write or removal.
@@ -174,14 +175,14 @@ impl Collection {
 
     /// The objects, to change one.
     fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<Stored>>> {
-        let objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let objects = write(&self.objects);
         self.changes.fetch_add(1, Ordering::SeqCst);
         objects
     }
 
     /// Saves the objects.
     pub fn save(&self) -> SavedObjects {
-        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let objects = read(&self.objects);
         SavedObjects { changes: self.changes().into(), objects: objects.clone() }
     }
 
@@ -196,12 +197,12 @@ impl Collection {
 
     /// The object at `key`.
     pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        read(&self.objects).get(key).cloned()
     }
 
     /// The objects whose keys begin with `prefix` and are not less than `start`, and the revision of the list.
     pub fn list(&self, prefix: &str, start: &str, revision: &Revision) -> (Entries, u64) {
-        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let objects = read(&self.objects);
         (
             range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect(),
             revision.current(),
@@ -210,47 +211,47 @@ impl Collection {
 
     /// All objects.
     pub fn all(&self) -> Vec<Arc<Stored>> {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
+        read(&self.objects).values().map(Arc::clone).collect()
     }
 
     /// Like [`Collection::list`], at an earlier revision; `None` if the log does not reach back that far.
     pub(crate) fn list_at(&self, prefix: &str, start: &str, revision: u64) -> Option<Entries> {
-        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let objects = read(&self.objects);
         let mut found = range(&objects, prefix, start).map(|(key, stored)| (key.clone(), Arc::clone(stored))).collect();
-        let log = self.log.read().unwrap_or_else(PoisonError::into_inner);
+        let log = read(&self.log);
         let concerns = |key: &str| key.starts_with(prefix) && key >= start;
         log.rewind(&mut found, revision, concerns).then(|| found.into_iter().collect())
     }
 
     /// The first event after `revision`.
     pub fn next(&self, revision: u64) -> Next {
-        self.log.read().unwrap_or_else(PoisonError::into_inner).after(revision)
+        read(&self.log).after(revision)
     }
 
     /// The revision of the last write of this collection, or after which there was none.
     pub(crate) fn last_write(&self) -> u64 {
-        self.log.read().unwrap_or_else(PoisonError::into_inner).end()
+        read(&self.log).end()
     }
 
     /// Returns how long a list of the state at `wanted` waits at `now` ([`Progress::wait`]).
     pub(crate) fn wait_for_progress(&self, wanted: u64, revision: &Revision, now: Duration) -> Option<Duration> {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = lock(&self.progress);
         progress.wait(wanted, self.last_write(), revision.current(), now)
     }
 
     /// Registers `waker` to be woken at the next event, replacing the one registered with the same `id`.
     pub fn wait(&self, id: u64, waker: &Waker) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, waker.clone());
+        lock(&self.waiting).insert(id, waker.clone());
     }
 
     /// Removes the waker registered with `id`.
     pub(crate) fn stop_waiting(&self, id: u64) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        lock(&self.waiting).remove(&id);
     }
 
     /// Wakes all waiting watches.
     pub fn wake(&self) {
-        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
         match self.storage_config.notifier.as_ref().filter(|_| waiting.len() > MAX_WAKES) {
             Some(notifier) => notifier.notify(waiting.into_values().collect()),
             None => waiting.into_values().for_each(Waker::wake),
@@ -259,7 +260,7 @@ impl Collection {
 
     /// The current revision. When this returns, all events of this collection up to that revision are in its log.
     pub(crate) fn consistent_revision(&self, revision: &Revision) -> u64 {
-        let _objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let _objects = read(&self.objects);
         revision.current()
     }
 
@@ -267,13 +268,13 @@ impl Collection {
         if self.storage_config.drops_history {
             self.reset_log(event.revision);
         } else {
-            self.log.write().unwrap_or_else(PoisonError::into_inner).push(event);
+            write(&self.log).push(event);
         }
     }
 
     /// Returns true if there are no objects.
     pub fn is_empty(&self) -> bool {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        read(&self.objects).is_empty()
     }
 
     /// Stores `object` with a new resourceVersion if the object at `key` is still `expected`.

@@ -6,6 +6,7 @@ use crate::apply::updater::Versions;
 use crate::pipeline::Verdict;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::given::Given;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
@@ -175,7 +176,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns an error if the defaults need more memory than an object that can be stored.
-    fn default(&self, _object: &mut Value) -> Result<(), Spent> {
+    fn default(&self, _object: &mut Value, _given: &mut Given) -> Result<(), Spent> {
         Ok(())
     }
 
@@ -184,8 +185,8 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns the same error as [`Self::default`].
-    fn default_applied(&self, object: &mut Value, _merged: &Value) -> Result<(), Spent> {
-        self.default(object)
+    fn default_applied(&self, object: &mut Value, _merged: &Value, given: &mut Given) -> Result<(), Spent> {
+        self.default(object, given)
     }
 
     // Managed fields
@@ -194,7 +195,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     fn empty_object(&self) -> Value;
 
     /// The form of the object that the field manager sees, if it is not the object itself.
-    fn managed_form(&self, _object: &Self::Object) -> Option<Value> {
+    fn managed_form(&self, _object: &Self::Object, _given: &Given) -> Option<Value> {
         None
     }
 
@@ -209,7 +210,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// Changes a new object as the API server's own mutating admission plugins do, which run before webhooks.
-    fn admit_create(&self, _object: &mut Self::Object) {}
+    fn admit_create(&self, _object: &mut Self::Object, _given: &Given) {}
 
     /// `BeginCreate` of the store, before anything of the object is validated.
     ///
@@ -220,10 +221,10 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// `PrepareForCreate`
-    fn prepare_create(&self, object: &mut Self::Object);
+    fn prepare_create(&self, object: &mut Self::Object, given: &mut Given);
 
     /// `Validate` and `WarningsOnCreate`
-    fn validate_create(&self, object: &Self::Object) -> Verdict;
+    fn validate_create(&self, object: &Self::Object, given: &Given) -> Verdict;
 
     // Update
 
@@ -265,10 +266,10 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// `PrepareForUpdate`
-    fn prepare_update(&self, object: &mut Self::Object, old: &Self::Object);
+    fn prepare_update(&self, object: &mut Self::Object, old: &Self::Object, given: &Given);
 
     /// `ValidateUpdate` and `WarningsOnUpdate`
-    fn validate_update(&self, object: &Self::Object, old: &Self::Object) -> Verdict;
+    fn validate_update(&self, object: &Self::Object, old: &Self::Object, given: &Given) -> Verdict;
 
     /// The refusal of an invalid object.
     fn invalid(&self, object: &Self::Object, errors: crdx_value::field::ErrorList) -> Refusal;

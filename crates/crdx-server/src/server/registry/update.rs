@@ -147,7 +147,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 let (old, new) = (strategy.admitted(&existing)?, strategy.admitted(&object)?);
                 review.validate(ctx, Some(&old), Some(&new))?;
             }
-            ctx.calls.check()?;
+            ctx.check_complete()?;
             managed_fields::keep_times(&mut object, &existing);
             if should_delete(&object, &existing) && strategy.may_be_removed(&object) {
                 if !options.dry_run {
@@ -192,9 +192,9 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
         object_checks::match_namespace(object, namespace)?;
         set_generation(object, metadata::generation(existing));
-        self.strategy.prepare_update(object, &existing.object);
+        self.strategy.prepare_update(object, &existing.object, &ctx.given);
         keep_system_fields(object, existing);
-        let verdict = self.strategy.validate_update(object, &existing.object);
+        let verdict = self.strategy.validate_update(object, &existing.object, &ctx.given);
         self.check(ctx, object, verdict)
     }
 }

@@ -44,7 +44,8 @@ pub(in crate::server) fn serve(resources: &Resources) {
         let name = format!("{plural}.{group}");
         // Releases that do not serve a kind in this version have no type for it.
         let typed = [release, Release::NEWEST].into_iter();
-        let mut typed = typed.filter_map(|release| BuiltInKind::new(group, version, kind, plural, release));
+        let mut typed =
+            typed.filter_map(|release| BuiltInKind::new(resources.kinds, group, version, kind, plural, release));
         let (Some(typed), Some(definition)) = (typed.next(), definition(&[&resource], name.clone(), release)) else {
             continue;
         };
@@ -77,7 +78,7 @@ mod tests {
         let releases: ReleaseSet = "1.30..1.37".parse().unwrap();
         let server = |release| {
             let builder = Server::builder(release, 0);
-            let builder = builder.with_policies(Arc::new(Rules::allow_all()), Arc::default());
+            let builder = builder.with_policies(Arc::new(Rules::allow_all()));
             builder.with_policy_validation().build()
         };
         releases.iter().map(server).collect()
@@ -104,7 +105,7 @@ mod tests {
     fn a_whole_server_has_the_kinds_of_its_release() {
         let code = |release: &str| {
             let server = Server::builder(release.parse().unwrap(), 1).with_built_in_kinds();
-            let server = server.with_policies(Arc::new(Rules::allow_all()), Arc::default()).build();
+            let server = server.with_policies(Arc::new(Rules::allow_all())).build();
             let path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
             server.handle(&Request::new(Method::Get, path, "")).code
         };

@@ -48,11 +48,6 @@ pub(in crate::server) trait BuiltIn: Debug + Send + Sync {
         (ErrorList::new(), Vec::new())
     }
 
-    /// Validates a write of the status.
-    fn validate_status(&self, _object: &Value, _old: &Value, _release: Release) -> ErrorList {
-        ErrorList::new()
-    }
-
     /// The warnings about a write of the status that is accepted.
     fn status_warnings(&self, _object: &Value, _old: &Value, _release: Release) -> Vec<String> {
         Vec::new()

@@ -1,15 +1,13 @@
 //! The Go type and the behaviour of a built-in kind that is served with its type ([`super::typed_resource`]).
 
-mod autoscaler;
-pub(in crate::server) mod behaviour;
-mod priority_level;
+pub mod behaviour;
+pub(in crate::server) mod kind_strategy;
 
 use crate::apply::set::Set;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::managed_fields as managed;
 use crate::server::strategy::subresource::Subresource;
-use autoscaler::Use;
 use behaviour::{Behaviour, InitialStatus};
 use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
@@ -17,46 +15,36 @@ use crdx_types::merge::TypeRef;
 use crdx_types::openapi::OpenApiVersion;
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, defaults, encode, equal, merge_type, openapi, protobuf, resources, restore, strategic};
+use crdx_value::GoError;
 use crdx_value::group_version::{api_version, rank};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, object};
+use kind_strategy::{BuiltInKinds, Conversion, ConversionUse, ConvertedKind, KindStrategy};
 use std::sync::OnceLock;
 
 /// A built-in kind in one version.
 #[derive(Debug)]
-pub(in crate::server) struct BuiltInKind {
+pub struct BuiltInKind {
     /// The group, version and kind.
-    pub endpoint: Endpoint,
+    pub(in crate::server) endpoint: Endpoint,
     /// The types of the release.
-    pub types: &'static Types,
-    /// The behaviour of the kind on the server.
-    pub behaviour: &'static Behaviour,
+    pub(in crate::server) types: &'static Types,
+    /// The difference from other kinds.
+    pub(in crate::server) strategy: &'static dyn KindStrategy,
+    /// The facts of the strategy.
+    pub(in crate::server) behaviour: &'static Behaviour,
     /// The columns of its Table.
-    pub columns: Columns,
+    pub(in crate::server) columns: Columns,
     /// Other apiVersions that requests may have (`AcceptsGroupVersion`), whose types have the same fields.
-    pub accepted: &'static [&'static str],
+    pub(in crate::server) accepted: &'static [&'static str],
     id: TypeId,
     release: Release,
-    conversion: Conversion,
+    /// The kind of the stored form, if that has another group or version.
+    stored: Option<Box<BuiltInKind>>,
+    /// The conversion to the stored form, if the fields differ.
+    conversion: Option<&'static dyn Conversion>,
     status_keeps: Set,
     initial_status: OnceLock<Option<Value>>,
-}
-
-/// The difference between a kind and its stored form, with the kind of the stored form.
-#[derive(Debug)]
-enum Conversion {
-    /// It is the stored form.
-    None,
-    /// The apiVersion.
-    Version(Box<BuiltInKind>),
-    /// The apiVersion, and the names of top-level fields, here and in the stored form.
-    Renamed(&'static [(&'static str, &'static str)], Box<BuiltInKind>),
-    /// `autoscaling/v2`, the stored form of `HorizontalPodAutoscaler`s.
-    Autoscaler,
-    /// `autoscaling/v1`
-    OldAutoscaler(Box<BuiltInKind>),
-    /// `flowcontrol.apiserver.k8s.io/v1beta3`
-    OldPriorityLevel(Box<BuiltInKind>),
 }
 
 /// Published schemas.
@@ -70,62 +58,56 @@ pub(in crate::server) struct Schemas {
     pub list: Option<String>,
 }
 
-/// The fields of `events.k8s.io/v1`, which are stored as those of `v1` (`pkg/apis/events/v1/conversion.go`).
-const EVENT_FIELDS: [(&str, &str); 7] = [
-    ("regarding", "involvedObject"),
-    ("note", "message"),
-    ("deprecatedSource", "source"),
-    ("deprecatedFirstTimestamp", "firstTimestamp"),
-    ("deprecatedLastTimestamp", "lastTimestamp"),
-    ("deprecatedCount", "count"),
-    ("reportingController", "reportingComponent"),
-];
 /// The group whose events are stored as those of the core group.
 pub(in crate::server) const EVENTS: &str = "events.k8s.io";
 
-impl Conversion {
-    /// The conversion of a kind; `None` if the release has no type for its stored form, which is that of the newest version.
-    fn of(Endpoint { group, version, kind }: &Endpoint, plural: &str, release: Release) -> Option<Self> {
-        let stored = |group: &str, version: &str| BuiltInKind::new(group, version, kind, plural, release).map(Box::new);
-        if group == EVENTS {
-            return Some(Self::Renamed(&EVENT_FIELDS, stored("", "v1")?));
-        }
-        let versions = resources::versions(group, plural, release.minor().number().into());
-        let newest = versions.iter().filter(|served| served.group == group).map(|served| served.version);
-        let newest = newest.max_by_key(|version| rank(version)).unwrap_or(version);
-        Some(match kind.as_str() {
-            "HorizontalPodAutoscaler" if version == newest => Self::Autoscaler,
-            "HorizontalPodAutoscaler" => Self::OldAutoscaler(stored(group, newest)?),
-            _ if version == newest => Self::None,
-            "PriorityLevelConfiguration" => Self::OldPriorityLevel(stored(group, newest)?),
-            _ => Self::Version(stored(group, newest)?),
-        })
-    }
-}
-
 impl BuiltInKind {
-    /// The kind; `None` if the release has no type for it.
-    pub fn new(group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<Self> {
+    /// A kind of `kinds`; `None` if the release has no type for it.
+    pub(in crate::server) fn new(
+        kinds: &BuiltInKinds,
+        group: &str,
+        version: &str,
+        kind: &str,
+        plural: &str,
+        release: Release,
+    ) -> Option<Self> {
         let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() };
         let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(&endpoint.api_version(), kind)?;
-        let behaviour = Behaviour::for_resource(plural, group);
-        let conversion = Conversion::of(&endpoint, plural, release)?;
-        let status_keeps = Set::of_fields(behaviour.status_keeps);
-        let columns = Columns::of_kind(group, kind);
-        let initial_status = OnceLock::new();
+        let strategy = kinds.strategy(group, kind);
+        let behaviour = strategy.behaviour();
+        let stored =
+            |group: &str, version: &str| Some(Box::new(Self::new(kinds, group, version, kind, plural, release)?));
+        let newest = newest_version(group, plural, release).unwrap_or(version);
+        let stored = match behaviour.stored_group {
+            Some(other) => Some(stored(other, newest_version(other, plural, release).unwrap_or(version))?),
+            None if version == newest => None,
+            // The release has no type for the stored form.
+            None => Some(stored(group, newest)?),
+        };
         Some(Self {
             endpoint,
             types,
+            strategy,
             behaviour,
-            columns,
+            columns: strategy.columns().map_or_else(|| Columns::new(&[]), Columns::printed),
             accepted: &[],
             id,
             release,
-            conversion,
-            status_keeps,
-            initial_status,
+            stored,
+            conversion: strategy.conversion(version, version == newest),
+            status_keeps: Set::of_fields(behaviour.status_keeps),
+            initial_status: OnceLock::new(),
         })
+    }
+
+    /// A kind that is not stored, such as that of an action.
+    pub(in crate::server) fn unstored(group: &str, version: &str, kind: &str, release: Release) -> Option<Self> {
+        Self::new(BuiltInKinds::NONE, group, version, kind, "", release)
+    }
+
+    fn converted(&self) -> ConvertedKind<'_> {
+        ConvertedKind { release: self.release, kind: self, stored: self.stored.as_deref() }
     }
 
     /// The kind with other apiVersions that requests may have.
@@ -134,12 +116,12 @@ impl BuiltInKind {
     }
 
     /// The `apiVersion`
-    pub fn api_version(&self) -> String {
+    pub(in crate::server) fn api_version(&self) -> String {
         api_version(&self.endpoint.group, &self.endpoint.version)
     }
 
     /// The merge type for server-side apply, built on first use.
-    pub fn merge_type(&self) -> &'static TypeRef {
+    pub(in crate::server) fn merge_type(&self) -> &'static TypeRef {
         merge_type::merge_type(self.types, self.id)
     }
 
@@ -173,28 +155,20 @@ impl BuiltInKind {
 
     /// Sets the defaults of an encoded object.
     pub(crate) fn default(&self, mut object: Value) -> Value {
-        let means_zero =
-            matches!(self.conversion, Conversion::OldPriorityLevel(_)) && priority_level::means_zero(&object);
-        defaults::set(self.types, self.id, &mut object);
-        match &self.conversion {
-            Conversion::OldPriorityLevel(_) => {
-                if means_zero {
-                    priority_level::set_zero(&mut object);
-                }
-                object = self.encode(&priority_level::to_v1beta3(&object));
+        let set_defaults = |object: &mut Value| {
+            defaults::set(self.types, self.id, object);
+        };
+        match self.conversion {
+            Some(conversion) => conversion.default(object, &self.converted(), &set_defaults),
+            None => {
+                set_defaults(&mut object);
+                object
             }
-            Conversion::Autoscaler => autoscaler::drop_annotations(&mut object, self.release),
-            Conversion::OldAutoscaler(stored) => {
-                let converted = autoscaler::to_v2(&object, self.release, &|object| stored.check(object).is_ok());
-                object = self.encode(&autoscaler::to_v1(&stored.complete(&converted), self.release, Use::Internal));
-            }
-            _ => {}
         }
-        object
     }
 
     /// Completes the decoded object of a request.
-    pub fn complete_request(&self, decoded: &Value) -> Value {
+    pub(in crate::server) fn complete_request(&self, decoded: &Value) -> Value {
         let encoded = self.encoded(decoded);
         self.default_request(encoded.object, encoded.empties.as_ref())
     }
@@ -228,7 +202,7 @@ impl BuiltInKind {
     }
 
     /// The schemas of this kind and its list, and the names of both.
-    pub fn schemas(&self, version: OpenApiVersion) -> Schemas {
+    pub(in crate::server) fn schemas(&self, version: OpenApiVersion) -> Schemas {
         let list = self.types.of_kind(&self.api_version(), &format!("{}List", self.endpoint.kind));
         let ids = std::iter::once(self.id).chain(list);
         Schemas {
@@ -247,15 +221,20 @@ impl BuiltInKind {
     }
 
     /// Returns true if two objects of this kind differ in their metadata only.
-    pub fn is_same(&self, one: &Value, other: &Value) -> bool {
+    pub(in crate::server) fn is_same(&self, one: &Value, other: &Value) -> bool {
         equal::equal_except(self.types, self.id, (one, other), "metadata")
+    }
+
+    /// Returns true if all values of an object have the types of this kind's fields.
+    pub fn fits(&self, object: &Value) -> bool {
+        self.check(object).is_ok()
     }
 
     /// Checks an object that was not decoded from JSON. Returns the paths of unknown fields.
     ///
     /// # Errors
     /// Returns Go's message for a value of a wrong type.
-    pub fn check(&self, object: &Value) -> Result<Vec<String>, String> {
+    pub(in crate::server) fn check(&self, object: &Value) -> Result<Vec<String>, GoError> {
         restore::check(self.types, self.id, object)
     }
 
@@ -263,7 +242,7 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns the server's message for a value of a wrong type.
-    pub fn convert(&self, object: &Value) -> Result<Value, String> {
+    pub(in crate::server) fn convert(&self, object: &Value) -> Result<Value, GoError> {
         let (api_version, kind) = (self.api_version(), &self.endpoint.kind);
         let shown = if api_version.contains('/') { api_version } else { format!("/{api_version}") };
         self.check(object)
@@ -275,16 +254,13 @@ impl BuiltInKind {
     ///
     /// # Errors
     /// Returns the reason why the patch cannot be applied.
-    pub fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::PatchError> {
+    pub(in crate::server) fn patch(&self, current: Map, patch: Map) -> Result<Map, strategic::PatchError> {
         strategic::merge(self.types, self.id, current, patch)
     }
 
     /// The kind of the stored form, if validation sees its fields.
     pub(crate) fn stored_kind(&self) -> Option<&Self> {
-        match &self.conversion {
-            Conversion::OldAutoscaler(stored) | Conversion::OldPriorityLevel(stored) => Some(stored),
-            _ => None,
-        }
+        self.stored.as_deref().filter(|_| self.conversion.is_some_and(Conversion::shows_stored_fields))
     }
 
     /// An object in the form of [`Self::stored_kind`]; `None` if that has the same fields.
@@ -297,7 +273,7 @@ impl BuiltInKind {
         let Some(kind) = self.stored_kind() else { return change(self, object) };
         let Some(mut stored) = self.stored_fields(object) else { return };
         change(kind, &mut stored);
-        if let Some(restored) = self.restored_for(&stored, Use::Internal) {
+        if let Some(restored) = self.restored_for(&stored, ConversionUse::Internal) {
             *object = restored;
         }
     }
@@ -310,55 +286,40 @@ impl BuiltInKind {
 
     /// The object that etcd has for a complete object of this kind.
     pub(crate) fn stored_object(&self, object: Value) -> Value {
-        match &self.conversion {
-            Conversion::None | Conversion::Autoscaler => object,
-            Conversion::Version(stored)
-            | Conversion::Renamed(_, stored)
-            | Conversion::OldAutoscaler(stored)
-            | Conversion::OldPriorityLevel(stored) => stored.complete(&self.stored(&object).unwrap_or(object)),
+        match &self.stored {
+            Some(stored) => stored.complete(&self.stored(&object).unwrap_or(object)),
+            None => object,
         }
     }
 
     /// The stored form of an object of this kind, if it differs.
     pub fn stored(&self, object: &Value) -> Option<Value> {
-        match &self.conversion {
-            Conversion::None | Conversion::Autoscaler => None,
-            Conversion::Version(stored) => Some(stored.encode(object)),
-            Conversion::Renamed(names, stored) => {
-                rename(object, names.iter().copied()).map(|renamed| stored.encode(&renamed))
+        let stored = self.stored.as_deref()?;
+        match self.conversion {
+            Some(conversion) => {
+                conversion.to_stored(object, &self.converted()).map(|converted| stored.encode(&converted))
             }
-            Conversion::OldAutoscaler(stored) => {
-                let accepts = |object: &Value| stored.check(object).is_ok();
-                Some(stored.encode(&autoscaler::to_v2(object, self.release, &accepts)))
-            }
-            Conversion::OldPriorityLevel(stored) => Some(stored.encode(&priority_level::to_v1(object))),
+            None => Some(stored.encode(object)),
         }
     }
 
     /// An object of this kind from its stored form, if it differs.
     pub fn restored(&self, stored: &Value) -> Option<Value> {
-        self.restored_for(stored, Use::Answer)
+        self.restored_for(stored, ConversionUse::Answer)
     }
 
-    fn restored_for(&self, stored: &Value, purpose: Use) -> Option<Value> {
-        let restored = match &self.conversion {
-            Conversion::None | Conversion::Autoscaler => return None,
-            Conversion::Version(_) => return Some(self.encode(stored)),
-            Conversion::Renamed(names, _) => rename(stored, names.iter().map(|(here, stored)| (*stored, *here)))?,
-            Conversion::OldAutoscaler(_) => autoscaler::to_v1(stored, self.release, purpose),
-            Conversion::OldPriorityLevel(_) => priority_level::to_v1beta3(stored),
-        };
-        Some(self.encode(&restored))
+    fn restored_for(&self, stored: &Value, use_: ConversionUse) -> Option<Value> {
+        self.stored.as_ref()?;
+        match self.conversion {
+            Some(conversion) => conversion.of_stored(stored, self.release, use_).map(|restored| self.encode(&restored)),
+            None => Some(self.encode(stored)),
+        }
     }
 }
 
-/// Renames top-level fields of an object.
-fn rename(object: &Value, names: impl Iterator<Item = (&'static str, &'static str)>) -> Option<Value> {
-    let mut members = object.as_object()?.clone();
-    for (from, to) in names {
-        if let Some(value) = members.remove(from) {
-            members.insert(to.to_owned(), value);
-        }
-    }
-    Some(Value::Object(members))
+/// The newest version of a resource in its group.
+fn newest_version(group: &str, plural: &str, release: Release) -> Option<&'static str> {
+    let versions = resources::versions(group, plural, release.minor().number().into());
+    let versions = versions.iter().filter(|served| served.group == group).map(|served| served.version);
+    versions.max_by_key(|version| rank(version))
 }

@@ -13,6 +13,7 @@ use crate::server::http::answer::{TYPED_LIST, UNSTRUCTURED_LIST};
 use crate::server::http::body;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
+use crate::server::http::given::Given;
 use crate::server::http::negotiate::{self, Input};
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::request::Method;
@@ -36,6 +37,7 @@ use crdx_text::strict::StrictError;
 use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::{Release, V1_34};
 use crdx_value::steps::Spent;
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
@@ -59,7 +61,9 @@ impl CustomResource {
     fn go_type(&self, release: Release) -> Option<BuiltInKind> {
         let Serving { group, kind, plural, built_in, .. } = &*self.serving;
         let has_type = built_in.has_go_type();
-        has_type.then(|| BuiltInKind::new(group, &self.version.name, kind, plural, release)).flatten()
+        has_type
+            .then(|| BuiltInKind::new(self.resources.kinds, group, &self.version.name, kind, plural, release))
+            .flatten()
     }
 
     /// Sets the defaults of a built-in kind.
@@ -77,7 +81,12 @@ impl CustomResource {
 
     /// Adds the validation of a built-in kind to the verdict.
     fn validate_built_in(&self, object: &Value, old: Option<&Value>, verdict: &mut Verdict) {
-        let (errors, warnings) = self.serving.built_in.validate(object, old, self.version.stages.release());
+        let release = self.version.stages.release();
+        let Serving { group, kind, built_in, .. } = &*self.serving;
+        if built_in.has_go_type() {
+            verdict.errors.extend(self.resources.kinds.content.validate((group, kind), object, None, old, release));
+        }
+        let (errors, warnings) = built_in.validate(object, old, release);
         verdict.errors.extend(errors);
         verdict.warnings_if_accepted.extend(warnings);
     }
@@ -220,7 +229,7 @@ impl Strategy for CustomResource {
         strategic_merge::typed(ctx, &kind, current, patch, strict, options).map(|merged| self.defaulted(merged))
     }
 
-    fn default(&self, object: &mut Value) -> Result<(), Spent> {
+    fn default(&self, object: &mut Value, _: &mut Given) -> Result<(), Spent> {
         pipeline::default(&self.version.stages, object).map(drop)
     }
 
@@ -247,7 +256,7 @@ impl Strategy for CustomResource {
         Err(Refusal::forbidden(self.resource(), name, reason))
     }
 
-    fn prepare_create(&self, object: &mut Value) {
+    fn prepare_create(&self, object: &mut Value, _: &mut Given) {
         let generation = metadata::get(object, "generation").cloned();
         pipeline::prepare_create(&self.version.stages, object);
         if !self.serving.built_in.has_generation() {
@@ -256,7 +265,7 @@ impl Strategy for CustomResource {
         self.serving.built_in.prepare(object);
     }
 
-    fn validate_create(&self, object: &Value) -> Verdict {
+    fn validate_create(&self, object: &Value, _: &Given) -> Verdict {
         let rule = self.serving.built_in.name_rule();
         let mut verdict = pipeline::validate_named_create(&self.version.stages, object, rule);
         self.validate_built_in(object, None, &mut verdict);
@@ -276,7 +285,7 @@ impl Strategy for CustomResource {
         self.serving.built_in.allows_unconditional_update()
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value) {
+    fn prepare_update(&self, object: &mut Value, old: &Value, _: &Given) {
         match self.subresource {
             Subresource::Status if self.serving.built_in.writes_metadata_with_status() => {
                 pipeline::restore(object, old, "spec");
@@ -290,11 +299,17 @@ impl Strategy for CustomResource {
         self.serving.built_in.prepare_update(object, old, self.subresource);
     }
 
-    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
+    fn validate_update(&self, object: &Value, old: &Value, _: &Given) -> Verdict {
         let (built_in, release) = (self.serving.built_in, self.version.stages.release());
         let mut verdict = if self.subresource == Subresource::Status {
             let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);
-            verdict.errors.extend(built_in.validate_status(object, old, release));
+            if built_in.has_go_type() {
+                let Serving { group, kind, .. } = &*self.serving;
+                // No rule about a Namespace depends on the time.
+                let at = (release, Timestamp::default());
+                let content = self.resources.kinds.content;
+                verdict.errors.extend(content.validate_status((group, kind), object, None, old, at));
+            }
             verdict
         } else {
             let mut verdict = pipeline::validate_update(&self.version.stages, object, old);

@@ -11,6 +11,7 @@ use crate::pipeline::Verdict;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
+use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
@@ -32,11 +33,12 @@ use crdx_text::strict::StrictError;
 use crdx_types::strategic;
 use crdx_types::types::Types;
 use crdx_value::field::ErrorList;
+use crdx_value::lock::lock;
 use crdx_value::release::{Gate, Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::{Map, Value, number, object};
 pub(in crate::server) use managed_fields::update_by_controller;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 /// The group and resource, for messages.
 pub(in crate::server) const RESOURCE: GroupResource<'static> =
@@ -201,7 +203,7 @@ impl Strategy for Definition {
         decode::read(ctx, applied, Vec::new(), text, options).map_err(refuse)
     }
 
-    fn default(&self, definition: &mut Value) -> Result<(), Spent> {
+    fn default(&self, definition: &mut Value, _: &mut Given) -> Result<(), Spent> {
         // Other errors are reported when the object is decoded after admission.
         if let Ok(decoded) = crd::decode(definition)
             && decoded.unknown.is_empty()
@@ -215,15 +217,15 @@ impl Strategy for Definition {
         CustomResourceDefinition::default().to_value()
     }
 
-    fn managed_form(&self, definition: &CustomResourceDefinition) -> Option<Value> {
+    fn managed_form(&self, definition: &CustomResourceDefinition, _: &Given) -> Option<Value> {
         Some(definition.to_value())
     }
 
-    fn prepare_create(&self, definition: &mut CustomResourceDefinition) {
+    fn prepare_create(&self, definition: &mut CustomResourceDefinition, _: &mut Given) {
         strategy::prepare_create(definition, self.release);
     }
 
-    fn validate_create(&self, definition: &CustomResourceDefinition) -> Verdict {
+    fn validate_create(&self, definition: &CustomResourceDefinition, _: &Given) -> Verdict {
         let errors = validation::validate_create(definition, self.release);
         // With another gate, the stored CRD may be decoded to another form than the one whose fields were dropped.
         let gates = [Gate::CrdValidationRatcheting, Gate::CustomResourceFieldSelectors];
@@ -238,7 +240,7 @@ impl Strategy for Definition {
         Ok(Existing { value: stored.raw(), object: Arc::new(definition) })
     }
 
-    fn prepare_update(&self, definition: &mut CustomResourceDefinition, old: &CustomResourceDefinition) {
+    fn prepare_update(&self, definition: &mut CustomResourceDefinition, old: &CustomResourceDefinition, _: &Given) {
         if self.is_status {
             strategy::prepare_status_update(definition, old);
         } else {
@@ -246,7 +248,12 @@ impl Strategy for Definition {
         }
     }
 
-    fn validate_update(&self, definition: &CustomResourceDefinition, old: &CustomResourceDefinition) -> Verdict {
+    fn validate_update(
+        &self,
+        definition: &CustomResourceDefinition,
+        old: &CustomResourceDefinition,
+        _: &Given,
+    ) -> Verdict {
         if self.is_status {
             let errors = validation::validate_status_update(definition, old, self.release);
             return Verdict { errors, ..Verdict::default() };
@@ -287,7 +294,7 @@ impl Strategy for Definition {
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, ()>> {
-        Some(self.resources.definitions.writing.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(lock(&self.resources.definitions.writing))
     }
 
     /// Storage encodes CRDs as JSON, which cannot represent NaN and infinities.

@@ -5,7 +5,8 @@ use crate::server::registry::journal;
 use crate::server::registry::storage::Storage;
 use crate::server::registry::store::{Collection, Stored};
 use crdx_text::malformed::MalformedStrings;
-use std::sync::{Arc, Mutex, PoisonError};
+use crdx_value::lock::lock;
+use std::sync::{Arc, Mutex};
 
 /// The collection of CRDs.
 #[derive(Debug)]
@@ -28,12 +29,12 @@ impl Definitions {
     /// Keeps a new CRD in the form in which it will be stored; its schemas are shared.
     pub(crate) fn validated(&self, definition: &CustomResourceDefinition) {
         let kept = CustomResourceDefinition { malformed: MalformedStrings::default(), ..definition.clone() };
-        *self.validated.lock().unwrap_or_else(PoisonError::into_inner) = Some((kept, None));
+        *lock(&self.validated) = Some((kept, None));
     }
 
     /// Notes the revision at which the CRD that was validated last is stored; later writes of it have another.
     pub(crate) fn committed(&self, stored: &Stored) {
-        if let Some((kept, revision @ None)) = &mut *self.validated.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some((kept, revision @ None)) = &mut *lock(&self.validated)
             && kept.metadata.get("uid") == stored.raw().at(&["metadata", "uid"])
         {
             *revision = Some(stored.revision);
@@ -42,7 +43,7 @@ impl Definitions {
 
     /// Returns a stored CRD, which is decoded unless it is the one that was validated last.
     pub(crate) fn decode(&self, stored: &Stored) -> Option<CustomResourceDefinition> {
-        let validated = self.validated.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let validated = lock(&self.validated).take();
         match validated.filter(|(_, revision)| *revision == Some(stored.revision)) {
             Some((kept, _)) => {
                 let metadata = stored.raw().get("metadata")?.as_object()?.clone();

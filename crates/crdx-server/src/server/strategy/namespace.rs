@@ -11,14 +11,11 @@ use crate::crd;
 use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
 use crate::server::registry::managed_fields::FIELD;
-use crate::server::strategy::content;
 use crate::server::strategy::namespace_rule::{NAME, Namespaces};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
 use crate::server::strategy::subresource::Subresource;
 use crdx_text::json;
-use crdx_value::field::ErrorList;
-use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
 use finalized::FinalizedNamespace;
@@ -51,7 +48,10 @@ pub(in crate::server) fn serve(resources: &mut Resources, rule: Namespaces, name
     let serving = Serving::compile(Arc::new(definition.crd), Arc::new(objects), resources.settings.release);
     resources.insert(NAME, serving.built_in(if rule.has_finalizers() { &FinalizedNamespace } else { &Namespace }));
     resources.namespaces = Some(rule);
-    for name in std::iter::once(DEFAULT).chain(names.iter().map(String::as_str)) {
+    // A given state of the cluster has its namespaces.
+    let is_given = rule == Namespaces::Unchecked && resources.is_partial();
+    let default = (!is_given).then_some(DEFAULT);
+    for name in default.into_iter().chain(names.iter().map(String::as_str)) {
         create(resources, name, now);
     }
 }
@@ -121,14 +121,6 @@ impl BuiltIn for Namespace {
         FinalizedNamespace.prepare_update(object, old, subresource);
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
-        (content::validate(("", "Namespace"), object, None, old, release), Vec::new())
-    }
-
-    fn validate_status(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
-        FinalizedNamespace.validate_status(object, old, release)
-    }
-
     fn name_rule(&self) -> NameRule {
         NameRule::Label
     }
@@ -156,13 +148,6 @@ impl BuiltIn for Namespace {
     fn owns_contents(&self) -> bool {
         true
     }
-}
-
-/// The Namespace object assumed for a namespace if only its name is known.
-pub(in crate::server) fn assumed(name: &str) -> Value {
-    let mut namespace = object([("metadata", object([("name", name)]))]);
-    complete(&mut namespace);
-    namespace
 }
 
 fn complete(namespace: &mut Value) {
@@ -197,6 +182,7 @@ fn label(namespace: &mut Value) {
 mod tests {
     use super::*;
     use crate::server::{Method, Request, Server, fixture};
+    use crdx_value::release::Release;
 
     #[test]
     fn clients_create_and_delete_namespaces() {
@@ -348,43 +334,6 @@ mod tests {
             assert_eq!(apply(name, time), (500, text));
         }
         assert_eq!(apply("north", "null").0, 201);
-    }
-
-    #[test]
-    fn the_phase_follows_from_the_deletion() {
-        let server = Server::builder(Release::NEWEST, 1)
-            .with_namespaces(Namespaces::Finalized, &["north".to_owned()])
-            .with_content_validation()
-            .build();
-        let patch = |status: &str| {
-            let body = format!(r#"{{"status":{status}}}"#);
-            server.handle(&Request::new(Method::Patch, "/api/v1/namespaces/north/status", body.as_str()))
-        };
-        let condition = r#"{"type":"A","status":"True"}"#;
-        assert_eq!(patch(&format!(r#"{{"conditions":[{condition},{condition}]}}"#)).code, 200);
-        let text =
-            r#"status.Phase: Invalid value: "Terminating": may only be 'Active' if `deletionTimestamp` is empty"#;
-        let refused = patch(r#"{"phase":"Terminating"}"#);
-        assert!(refused.code == 422 && refused.body.message().ends_with(text), "{}", refused.body.message());
-    }
-
-    #[test]
-    fn the_status_of_a_namespace_without_finalization_is_written_and_validated() {
-        use crate::server::{Response, ResponseBody};
-        let server = Server::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Unchecked, &["north".to_owned()]);
-        let server = server.with_content_validation().build();
-        let patch = |path: &str, body: &str| {
-            let path = format!("/api/v1/namespaces/north{path}");
-            server.handle(&Request::new(Method::Patch, &path, body))
-        };
-        let conditions = |response: Response| match response.body {
-            ResponseBody::Json(body) => body.at(&["status", "conditions"]).and_then(Value::as_array).map(<[_]>::len),
-            ResponseBody::Text(text) => panic!("{text}"),
-        };
-        let written = patch("/status", r#"{"status":{"conditions":[{"type":"A","status":"True"}]}}"#);
-        assert_eq!(conditions(written), Some(1));
-        assert_eq!(conditions(patch("", r#"{"metadata":{"labels":{"a":"b"}}}"#)), Some(1));
-        assert_eq!(patch("/status", r#"{"status":{"phase":"Terminating"}}"#).code, 422);
     }
 
     #[test]

@@ -23,11 +23,6 @@ pub enum Namespaces {
 }
 
 impl Namespaces {
-    /// Returns true if objects can be created in existing namespaces only.
-    pub(in crate::server) fn must_exist(self) -> bool {
-        self == Self::Created || self.has_finalizers()
-    }
-
     /// Returns true if a deleted namespace exists until it is finalized.
     pub(in crate::server) fn has_finalizers(self) -> bool {
         matches!(self, Self::Finalized | Self::Controlled)

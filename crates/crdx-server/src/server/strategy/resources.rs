@@ -3,10 +3,10 @@
 mod removal;
 mod serving;
 
+use super::built_in_kind::kind_strategy::{Allocator, BuiltInKinds};
 use super::definitions::Definitions;
 use super::namespace_rule::{NAME, Namespaces};
 use super::serving::Serving;
-use super::typed_resource::services::Allocations;
 use super::work_queue::WorkQueue;
 use crate::crd::names_in_use::NamesInUse;
 use crate::server::http::settings::Settings;
@@ -35,10 +35,10 @@ pub(in crate::server) struct Resources {
     pub serves_built_in_kinds: bool,
     /// True if the content of objects of built-in kinds is validated.
     pub validates_content: bool,
-    /// True if the server has neither all objects nor the flags of the cluster that it simulates.
-    pub is_partial: bool,
     /// The addresses and ports of Services, if fields of new objects are generated.
-    pub allocations: Option<Allocations>,
+    pub allocations: Option<Box<dyn Allocator>>,
+    /// The strategies of built-in kinds.
+    pub kinds: &'static BuiltInKinds,
     served: RwLock<Served>,
     /// The names of the served CRDs.
     names: RwLock<NamesInUse>,
@@ -56,11 +56,16 @@ impl Resources {
             namespaces: None,
             serves_built_in_kinds: false,
             validates_content: false,
-            is_partial: false,
             allocations: None,
+            kinds: BuiltInKinds::NONE,
             served: RwLock::default(),
             names: RwLock::default(),
         }
+    }
+
+    /// Returns true if the server has neither all objects nor the flags of the cluster that it simulates.
+    pub fn is_partial(&self) -> bool {
+        self.settings.cluster_state.is_some()
     }
 
     /// All served CRDs, in any order. Holds a lock.

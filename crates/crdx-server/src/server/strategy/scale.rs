@@ -16,6 +16,7 @@ use crate::apply::updater::Versions;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::pipeline::{ScalePaths, Verdict};
 use crate::server::http::context::Context;
+use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
@@ -31,6 +32,7 @@ use crate::server::scope::{GroupVersionKind, RequestScope};
 use crate::server::strategy::serving::{Serving, Version};
 use crdx_text::strict::StrictError;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::{Map, Value};
 use managed_fields::ScaleFields;
@@ -93,7 +95,7 @@ impl<P: Scalable> ScaleOf<P> {
         self.scale_of(object).map_err(Refusal::unclassified)
     }
 
-    fn scale_of(&self, object: &Value) -> Result<Scale, String> {
+    fn scale_of(&self, object: &Value) -> Result<Scale, GoError> {
         let scale = Scale::from_object(object, &self.paths)?;
         Ok(match self.parent.selector(object) {
             Some(selector) => scale.with_selector(selector),
@@ -181,7 +183,7 @@ impl<P: Scalable> Versions for ScaleOf<P> {
         }
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         match &self.kind {
             Some(kind) if api_version == API_VERSION => kind.convert(object),
             _ => self.parent.convert(object, api_version),
@@ -244,7 +246,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
     }
 
     /// A Scale as the server's Go type encodes it: zero replicas are omitted.
-    fn managed_form(&self, scale: &Value) -> Option<Value> {
+    fn managed_form(&self, scale: &Value, _: &Given) -> Option<Value> {
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
         Some(crdx_value::object([
@@ -255,12 +257,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         ]))
     }
 
-    fn prepare_create(&self, object: &mut Value) {
-        self.parent.prepare_create(object);
+    fn prepare_create(&self, object: &mut Value, given: &mut Given) {
+        self.parent.prepare_create(object, given);
     }
 
-    fn validate_create(&self, object: &Value) -> Verdict {
-        self.parent.validate_create(object)
+    fn validate_create(&self, object: &Value, given: &Given) -> Verdict {
+        self.parent.validate_create(object, given)
     }
 
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
@@ -271,12 +273,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         self.parent.allows_unconditional_update()
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value) {
-        self.parent.prepare_update(object, old);
+    fn prepare_update(&self, object: &mut Value, old: &Value, given: &Given) {
+        self.parent.prepare_update(object, old, given);
     }
 
-    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        self.parent.validate_update(object, old)
+    fn validate_update(&self, object: &Value, old: &Value, given: &Given) -> Verdict {
+        self.parent.validate_update(object, old, given)
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {

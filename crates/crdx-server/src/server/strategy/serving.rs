@@ -19,6 +19,7 @@ use crate::server::strategy::subresource::Subresource;
 use crate::webhooks::call;
 use crate::webhooks::conversion::{self, Converter};
 use crdx_types::merge::{Type, TypeRef};
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::group_version::{self, api_version, rank};
 use crdx_value::jsonpath::{self, Item, JsonPath};
@@ -73,7 +74,7 @@ pub(in crate::server) struct Version {
     /// The columns of its Table.
     pub columns: Columns,
     /// The selectable fields: names without the leading dot, and parsed paths or their parse errors.
-    pub selectable: Vec<(String, Result<JsonPath, String>)>,
+    pub selectable: Vec<(String, Result<JsonPath, GoError>)>,
     /// The deprecation warning, if the version is deprecated.
     pub deprecation: Option<String>,
     /// Identifies cached results that were read through this compiled version.
@@ -393,7 +394,7 @@ impl Version {
     ///
     /// # Errors
     /// Returns a text if the path does not select exactly one value.
-    pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, String> {
+    pub fn field<'a>(&self, object: &'a Value, field: &str) -> Result<std::borrow::Cow<'a, str>, GoError> {
         match field {
             "metadata.name" => return Ok(metadata::text(object, "name").into()),
             "metadata.namespace" => return Ok(metadata::text(object, "namespace").into()),
@@ -407,7 +408,7 @@ impl Version {
             [first] if first.is_empty() => Ok("".into()),
             [first] if first.len() == 1 => Ok(first.first().map(|item| field_text(*item)).unwrap_or_default().into()),
             [first, ..] if first.is_empty() => Ok("".into()),
-            _ => Err("unexpectedly received more than one JSON path result".to_owned()),
+            _ => Err("unexpectedly received more than one JSON path result".into()),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 /// The subresources that are written as the whole object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Subresource {
+pub enum Subresource {
     /// The object itself: everything except the status, if the status is a subresource.
     None,
+    /// The status.
     Status,
     /// `spec.finalizers` of a namespace, which the namespace controller writes.
     Finalize,
@@ -18,7 +19,7 @@ pub(in crate::server) enum Subresource {
 
 impl Subresource {
     /// The name in the URL; empty for the object itself.
-    pub fn name(self) -> &'static str {
+    pub(in crate::server) fn name(self) -> &'static str {
         match self {
             Self::None => "",
             Self::Status => "status",

@@ -1,39 +1,23 @@
-//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. Their content is
-//! validated by `crdx_builtin::validation`. The behaviour of each kind is in [`behaviour`](super::built_in_kind::behaviour).
+//! Built-in kinds that are served with their Go types: decoding, defaults and patches follow the type. What differs between
+//! kinds is in their [`KindStrategy`](super::built_in_kind::kind_strategy::KindStrategy).
 
-mod app_armor;
-mod certificate_request;
-mod conversion;
-mod copy;
 pub(in crate::server) mod decode;
 mod deletion_time;
-mod device_access;
-mod disabled_fields;
-mod emptied;
-mod field_paths;
 mod generate_name;
-mod generated;
-mod kind_fields;
 mod managed_fields;
-mod pod_parts;
-mod pod_resources;
-mod pods;
 mod prepare;
 mod selector;
 mod serve;
-pub(in crate::server) mod services;
-mod status;
-#[cfg(test)]
-mod tests;
-mod volume_claims;
 
 pub(in crate::server) use serve::{definition, serve};
 
+use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
+use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::{FieldSelector, label_selector_of};
@@ -49,14 +33,14 @@ use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::RequestScope;
 use crate::server::strategy::built_in_kind::BuiltInKind;
-use crate::server::strategy::content;
+use crate::server::strategy::built_in_kind::kind_strategy::{AllocationError, AllocationRequest, KindRequest};
 use crate::server::strategy::namespace;
+use crate::server::strategy::namespace::SYSTEM_NAMESPACES;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::scale::Scalable;
 use crate::server::strategy::serving::{Serving, Version};
 use crate::server::strategy::strategic_merge;
 use crate::server::strategy::subresource::Subresource;
-use crdx_builtin::admin_access;
 use crdx_text::strict::StrictError;
 use crdx_types::Endpoint;
 use crdx_types::empties::Empties;
@@ -65,11 +49,8 @@ use crdx_value::field::{ErrorList, FieldError, FieldPath, names, remove_repeated
 use crdx_value::release::{Release, V1_37};
 use crdx_value::steps::Spent;
 use crdx_value::time::Timestamp;
-use crdx_value::{Map, Value, object, time};
-use prepare::Request;
-use services::{AllocationError, Services};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use crdx_value::{Map, Value, object};
+use std::sync::Arc;
 
 /// The strategy of a built-in kind.
 #[derive(Debug)]
@@ -81,17 +62,11 @@ pub(in crate::server) struct TypedResource {
     resources: Arc<Resources>,
     calls: Calls,
     now: Timestamp,
-    /// The user of the request, for `CertificateSigningRequest`s.
+    /// The user of the request, if objects of the kind name it.
     user: Option<UserInfo>,
-    /// The empty lists and maps of the request's object. Its encoded form omits them.
-    empties: Mutex<Option<Arc<Empties>>>,
-    /// The warnings about fields that the preparation of a new object changed.
-    prepared_warnings: Mutex<Vec<String>>,
-    /// True if the labels of the request's Job are those of its template.
-    shares_labels: AtomicBool,
     /// True for a dry run that the answer shows.
     dry_run: bool,
-    /// The Namespace of an object that may request the access of an administrator to devices.
+    /// The Namespace of the object, if the strategy of the kind depends on it.
     namespace: Option<Arc<Value>>,
 }
 
@@ -106,8 +81,7 @@ impl TypedResource {
     ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = kind.behaviour.names_user.then(|| ctx.user().clone());
-        let requests_devices = admin_access::applies(&kind.endpoint.group, &kind.endpoint.kind);
-        let namespace = requests_devices.then(|| device_access::namespace(ctx, resources)).flatten();
+        let namespace = kind.behaviour.depends_on_namespace.then(|| namespace_of(ctx, resources)).flatten();
         Some(Self {
             serving,
             version,
@@ -117,9 +91,6 @@ impl TypedResource {
             calls: ctx.calls.clone(),
             now: ctx.request.now,
             user,
-            empties: Mutex::default(),
-            prepared_warnings: Mutex::default(),
-            shares_labels: AtomicBool::default(),
             dry_run: !ctx.request.hides_dry_run && ctx.query.all("dryRun").any(|value| value == "All"),
             namespace,
         })
@@ -201,9 +172,9 @@ impl Strategy for TypedResource {
 
     fn decode(&self, ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
         let decoded = decode::decoded_object(ctx, &self.kind, input, options)?;
-        match conversion::error(&self.kind, &decoded.object) {
+        match self.kind.strategy.conversion_error(&decoded.object) {
             Some(error) => Err(decode::not_handled(&self.kind, &error)),
-            None => Ok(self.complete(decoded)),
+            None => Ok(self.complete(decoded, &mut ctx.given)),
         }
     }
 
@@ -215,7 +186,7 @@ impl Strategy for TypedResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         let object = decode::decoded_patch(ctx, &self.kind, patched, strict, options)?;
-        Ok(self.complete(self.kind.encoded(&object)))
+        Ok(self.complete(self.kind.encoded(&object), &mut ctx.given))
     }
 
     fn accepts_strategic_merge(&self) -> bool {
@@ -231,22 +202,22 @@ impl Strategy for TypedResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
-        match conversion::error(&self.kind, &merged) {
+        match self.kind.strategy.conversion_error(&merged) {
             Some(error) => Err(Refusal::unclassified(error)),
-            None => Ok(self.complete(self.kind.encoded(&merged))),
+            None => Ok(self.complete(self.kind.encoded(&merged), &mut ctx.given)),
         }
     }
 
-    fn default(&self, object: &mut Value) -> Result<(), Spent> {
-        self.note_shared_labels(object);
+    fn default(&self, object: &mut Value, given: &mut Given) -> Result<(), Spent> {
+        given.shares_labels = self.kind.strategy.shares_labels(object);
         *object = self.kind.complete(object);
-        self.complete_pods(object);
+        self.complete_decoded(object);
         Ok(())
     }
 
-    fn default_applied(&self, object: &mut Value, merged: &Value) -> Result<(), Spent> {
-        self.default(object)?;
-        self.note_empties(self.kind.encoded(merged).empties);
+    fn default_applied(&self, object: &mut Value, merged: &Value, given: &mut Given) -> Result<(), Spent> {
+        self.default(object, given)?;
+        self.note_empties(self.kind.encoded(merged).empties, given);
         self.default_times(object);
         Ok(())
     }
@@ -256,47 +227,36 @@ impl Strategy for TypedResource {
     }
 
     /// An object whose empty lists and maps are owned or compared, unlike absent ones.
-    fn managed_form(&self, object: &Value) -> Option<Value> {
-        self.given_empties()?.restored(object, self.kind.merge_type().resolve())
+    fn managed_form(&self, object: &Value, given: &Given) -> Option<Value> {
+        given.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn admit_create(&self, object: &mut Value) {
+    fn admit_create(&self, object: &mut Value, given: &Given) {
         if self.resources.allocations.is_some() {
-            generated::admit(&self.kind, object, self.given_empties().as_deref());
+            self.kind.strategy.admit_create(object, given.empties.as_ref());
         }
     }
 
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
-        // The store of the status allocates nothing.
-        let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) else { return Ok(()) };
-        services.create(object).map_err(|error| self.unallocated(object, error))
+        self.allocate(object, None)
     }
 
-    fn prepare_create(&self, object: &mut Value) {
-        if self.kind.endpoint.kind == "Pod" && self.resources.validates_content {
-            let warnings = content::app_armor_warnings(object, self.release());
-            *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+    fn prepare_create(&self, object: &mut Value, given: &mut Given) {
+        if self.resources.validates_content {
+            given.warnings = self.kind.strategy.early_warnings(object, self.release());
         }
-        let empties = self.given_empties();
         self.kind.change_stored(object, |kind, stored| {
-            prepare::create(kind, stored, self.request(empties.as_deref()));
+            prepare::create(stored, &self.request(kind, given));
         });
-        if self.resources.allocations.is_some() {
-            let shares_labels = self.shares_labels.load(Ordering::Relaxed);
-            generated::create(&self.kind, object, (self.now, self.release()), shares_labels);
-        }
-        if let Some(user) = &self.user {
-            certificate_request::name_user(object, user);
-        }
     }
 
-    fn validate_create(&self, object: &Value) -> Verdict {
+    fn validate_create(&self, object: &Value, given: &Given) -> Verdict {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
-        let mut errors = device_access::errors(self, object, None);
+        let mut errors = self.early_errors(object, None, given);
         errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
         self.check_finalizers(metadata, &path, &mut errors);
-        self.verdict(object, None, errors)
+        self.verdict(object, None, errors, given)
     }
 
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
@@ -318,51 +278,46 @@ impl Strategy for TypedResource {
     }
 
     fn begin_update(&self, object: &mut Value, old: &Value) -> Result<(), Refusal> {
-        let Some(services) = self.services().filter(|_| self.subresource == Subresource::None) else { return Ok(()) };
-        services.update(object, old).map_err(|error| self.unallocated(object, error))
+        self.allocate(object, Some(old))
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value) {
-        if self.user.is_some() {
-            return certificate_request::prepare_update(object, old, self.subresource, &time::format(self.now));
+    fn prepare_update(&self, object: &mut Value, old: &Value, given: &Given) {
+        if self.kind.behaviour.prepares_updates_alone {
+            return self.kind.strategy.prepare_update(object, old, &self.request(&self.kind, given));
         }
         let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
         if self.resources.allocations.is_some() {
-            generated::update(&self.kind, object, old);
+            self.kind.strategy.admit_update(object, old);
         }
-        self.kind.change_stored(object, |kind, stored| self.prepare_update_as(kind, stored, old));
+        self.kind.change_stored(object, |kind, stored| {
+            prepare::update(stored, old, &self.request(kind, given));
+        });
     }
 
-    fn validate_update(&self, object: &Value, old: &Value) -> Verdict {
-        let empties = self.given_empties();
-        let timed = empties.and_then(|empties| deletion_time::with_fraction(object, old, &empties));
+    fn validate_update(&self, object: &Value, old: &Value, given: &Given) -> Verdict {
+        let timed = given.empties.as_ref().and_then(|empties| deletion_time::with_fraction(object, old, empties));
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
-        let mut errors = match &self.user {
-            Some(_) => certificate_request::validate_update(object, old, self.subresource, self.release()),
-            None => device_access::errors(self, object, Some(old)),
-        };
+        let mut errors = self.early_errors(object, Some(old), given);
         let (path, release) = (FieldPath::new("metadata"), self.release());
         // `validateCommonFields`, then the strategy.
         errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release));
         errors.extend(validation::validate_update(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
         if self.subresource == Subresource::None {
-            let rule = (self.kind.endpoint.kind.as_str(), self.kind.behaviour.name);
-            generate_name::validate_update(rule, new, &path, release, &mut errors);
+            generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
         }
-        self.verdict(object, Some(old), errors)
+        self.verdict(object, Some(old), errors, given)
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
-        // The internal type of an Event is that of the core group.
-        let group = if self.serving.kind == "Event" { "" } else { &self.serving.group };
+        let group = self.kind.behaviour.stored_group.unwrap_or(&self.serving.group);
         let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
-        self.kind.behaviour.has_grace_period.then(|| prepare::grace_period_of_pod(object, requested))
+        self.kind.strategy.grace_period(object, requested)
     }
 
     fn returns_deleted(&self) -> bool {
@@ -394,97 +349,73 @@ impl Strategy for TypedResource {
 }
 
 impl TypedResource {
-    /// The Services, if this is their strategy and their addresses are allocated.
-    fn services(&self) -> Option<Services<'_>> {
-        let allocations = self.resources.allocations.as_ref().filter(|_| self.kind.endpoint.kind == "Service")?;
-        Some(Services {
-            allocations,
-            objects: &self.serving.objects,
+    /// Allocates addresses and ports. The store of the status allocates nothing.
+    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
+        let allocates = self.kind.behaviour.allocates && self.subresource == Subresource::None;
+        let Some(allocator) = self.resources.allocations.as_ref().filter(|_| allocates) else { return Ok(()) };
+        let request = AllocationRequest {
+            each_stored: &|see| self.serving.objects.all().iter().for_each(|stored| see(&stored.raw())),
             release: self.release(),
             validates: self.resources.validates_content,
             dry_run: self.dry_run,
-        })
-    }
-
-    fn unallocated(&self, object: &Value, error: AllocationError) -> Refusal {
-        match error {
+        };
+        allocator.allocate(object, old, &request).map_err(|error| match error {
             AllocationError::Invalid(errors) => self.invalid(object, errors),
             AllocationError::Internal(text) => Refusal::internal(text),
             AllocationError::Unclassified(text) => Refusal::unclassified(text),
-        }
-    }
-
-    /// The empty lists and maps of the request's object.
-    fn given_empties(&self) -> Option<Arc<Empties>> {
-        self.empties.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        })
     }
 
     /// Keeps the empty lists and maps of the request's object for validation.
-    fn note_empties(&self, empties: Option<Empties>) {
+    fn note_empties(&self, empties: Option<Empties>, given: &mut Given) {
         if self.resources.validates_content {
-            *self.empties.lock().unwrap_or_else(PoisonError::into_inner) = empties.map(Arc::new);
+            given.empties = empties;
         }
     }
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
-    fn complete(&self, Encoded { object, empties, .. }: Encoded) -> Value {
-        self.note_shared_labels(&object);
+    fn complete(&self, Encoded { object, empties, .. }: Encoded, given: &mut Given) -> Value {
+        given.shares_labels = self.kind.strategy.shares_labels(&object);
         let mut object = self.kind.default_request(object, empties.as_ref());
-        self.note_empties(empties);
-        self.complete_pods(&mut object);
+        self.note_empties(empties, given);
+        self.complete_decoded(&mut object);
         self.default_times(&mut object);
         object
     }
 
     fn default_times(&self, object: &mut Value) {
         if self.resources.allocations.is_some() {
-            generated::default_times(&self.kind, object, self.now);
+            self.kind.strategy.default_times(object, self.now);
         }
     }
 
-    /// Notes that the labels of a Job are those of its template: the default is the map of the template itself
-    /// (`SetDefaults_Job`), so labels that are added to the template are also labels of the Job.
-    fn note_shared_labels(&self, object: &Value) {
-        if self.kind.endpoint.kind == "Job" {
-            let is_empty = |path: &[&str]| object.at(path).and_then(Value::as_object).is_none_or(Map::is_empty);
-            let shares = is_empty(&["metadata", "labels"]) && !is_empty(&["spec", "template", "metadata", "labels"]);
-            self.shares_labels.store(shares, Ordering::Relaxed);
+    /// The request of this strategy.
+    fn request<'r>(&'r self, kind: &'r BuiltInKind, given: &'r Given) -> KindRequest<'r> {
+        KindRequest {
+            kind,
+            release: self.release(),
+            now: self.now,
+            subresource: self.subresource,
+            user: self.user.as_ref(),
+            empties: given.empties.as_ref(),
+            shares_labels: given.shares_labels,
+            generates_fields: self.resources.allocations.is_some(),
         }
     }
 
-    /// The request of this strategy, with the empty lists and maps of its object.
-    fn request<'r>(&self, empties: Option<&'r Empties>) -> Request<'r> {
-        let changes_fields = self.resources.allocations.is_some();
-        Request { release: self.release(), now: self.now, empties, changes_fields }
-    }
-
-    /// Completes a Pod, and drops what releases drop from Pods and their templates when they decode them.
-    fn complete_pods(&self, object: &mut Value) {
-        if self.resources.allocations.is_none() {
-            return;
-        }
-        let kind = self.kind.endpoint.kind.as_str();
-        disabled_fields::drop_decoded(kind, object, self.release());
-        if kind == "Pod" {
-            pod_resources::default(object, self.release());
+    /// Sets and drops what the server sets and drops when it decodes an object of the kind.
+    fn complete_decoded(&self, object: &mut Value) {
+        if self.resources.allocations.is_some() {
+            self.kind.strategy.complete_decoded(object, self.release());
         }
     }
 
-    fn prepare_update_as(&self, kind: &BuiltInKind, object: &mut Value, old: &Value) {
-        match self.subresource {
-            Subresource::None | Subresource::Finalize | Subresource::Approval => {
-                let empties = self.given_empties();
-                prepare::update(kind, object, old, self.request(empties.as_deref()));
-            }
-            Subresource::EphemeralContainers | Subresource::Resize => {
-                prepare::update_part(kind, object, old, (self.subresource, self.request(None)));
-            }
-            Subresource::Status => {
-                prepare::update_status(kind, object, old);
-                let empties = self.given_empties();
-                status::prepare(kind, object, old, (self.release(), self.now), empties.as_deref());
-            }
-        }
+    /// The errors that the strategy of the kind finds before those of the metadata. A server that is part of a cluster may not
+    /// have the Namespace.
+    fn early_errors(&self, object: &Value, old: Option<&Value>, given: &Given) -> ErrorList {
+        let is_known = self.namespace.is_some() || !self.resources.is_partial();
+        let namespace = (is_known && self.resources.validates_content).then_some(self.namespace.as_deref());
+        self.kind.strategy.validate(object, old, namespace, &self.request(&self.kind, given))
     }
 
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
@@ -498,14 +429,8 @@ impl TypedResource {
         }
     }
 
-    /// Since 1.37 every strategy in `pkg/registry` embeds `rest.DeclarativeValidation`, which passes errors through
-    /// `FilterCoveredHandwrittenErrors`. That keeps one of several errors with the same text.
-    fn filters_errors(&self) -> bool {
-        self.release().since(V1_37) && self.kind.endpoint.group != "apiregistration.k8s.io"
-    }
-
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
-    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList) -> Verdict {
+    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList, given: &Given) -> Verdict {
         let mut warnings = Vec::new();
         let is_whole = self.subresource == Subresource::None || old.is_none();
         if is_whole {
@@ -519,42 +444,34 @@ impl TypedResource {
             let (stored, stored_old) =
                 (self.kind.stored_fields(object), old.and_then(|old| self.kind.stored_fields(old)));
             let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
-            let empties = self.given_empties();
-            let content = content::validate((group, kind), object, empties.as_deref(), old, self.release());
-            let is_event = kind == "Event" && group.is_empty();
-            if old.is_none() && !content.is_empty() && (is_event || kind == "PodDisruptionBudget") {
-                // Its strategy does not validate the metadata, which are validated after it succeeded (`BeforeCreate`).
+            let validation = self.resources.kinds.content;
+            let content = validation.validate((group, kind), object, given.empties.as_ref(), old, self.release());
+            if old.is_none() && !content.is_empty() && self.kind.behaviour.validates_metadata_last {
                 errors.clear();
             }
             errors.extend(content);
-            warnings
-                .extend(std::mem::take(&mut *self.prepared_warnings.lock().unwrap_or_else(PoisonError::into_inner)));
+            warnings.extend_from_slice(&given.warnings);
             // The server looks for warnings only if there are no errors.
             if errors.is_empty() {
-                warnings.extend(content::warnings((group, kind), object, old, self.release()));
+                warnings.extend(validation.warnings((group, kind), object, old, self.release()));
             }
         }
-        if let (true, Some(old)) = (self.resources.validates_content, old) {
-            let empties = self.given_empties();
-            let (empties, release) = (empties.as_deref(), self.release());
-            errors.extend(match self.subresource {
-                Subresource::EphemeralContainers => {
-                    content::validate_ephemeral_containers(object, empties, old, release)
-                }
-                Subresource::Resize => content::validate_resize(object, empties, old, release),
-                _ => ErrorList::new(),
-            });
+        let is_part = !is_whole && self.subresource != Subresource::Status;
+        if let (true, Some(old)) = (is_part && self.resources.validates_content, old) {
+            let request = self.request(&self.kind, given);
+            errors.extend(self.kind.strategy.validate_part(object, old, &request));
         }
         if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
-            let (empties, at) = (self.given_empties(), (self.release(), self.now));
-            errors.extend(content::validate_status((group, kind), object, empties.as_deref(), old, at));
+            let at = (self.release(), self.now);
+            let content = self.resources.kinds.content;
+            errors.extend(content.validate_status((group, kind), object, given.empties.as_ref(), old, at));
             if errors.is_empty() {
-                warnings.extend(content::status_warnings((group, kind), object, self.release()));
+                warnings.extend(content.status_warnings((group, kind), object, self.release()));
                 warnings.extend(self.serving.built_in.status_warnings(object, old, self.release()));
             }
         }
-        if self.filters_errors() {
+        if self.release().since(V1_37) && !self.kind.behaviour.repeats_errors {
             remove_repeated(&mut errors);
         }
         Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
@@ -575,6 +492,19 @@ impl Scalable for TypedResource {
     }
 
     fn scale_kind(&self) -> Option<BuiltInKind> {
-        BuiltInKind::new("autoscaling", "v1", "Scale", "scales", self.release())
+        BuiltInKind::unstored("autoscaling", "v1", "Scale", self.release())
     }
+}
+
+/// Returns the Namespace of a request, as far as it is known. The attempt ends later if it has to be read first.
+fn namespace_of(ctx: &Context<'_>, resources: &Resources) -> Option<Arc<Value>> {
+    let name = &ctx.target.namespace;
+    let stored = resources.namespace(name);
+    let given = || match ctx.cluster.object(NAMESPACES, "", name) {
+        Ok(Lookup::Found(namespace)) => Some(namespace),
+        // API servers create these namespaces, without the label.
+        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => Some(Arc::default()),
+        Ok(Lookup::Absent | Lookup::Unknown) | Err(_) => None,
+    };
+    stored.or_else(given)
 }

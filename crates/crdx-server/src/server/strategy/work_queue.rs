@@ -1,7 +1,8 @@
 //! Names that wait for a controller (`client-go/util/workqueue`).
 
+use crdx_value::lock::lock;
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// A queue without duplicates, in first-in, first-out order.
 #[derive(Debug, Default)]
@@ -15,7 +16,7 @@ struct Waiting {
 
 impl WorkQueue {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Adds a name unless it is already waiting.

@@ -223,7 +223,7 @@ impl<'f> Finder<'f> {
         let error = part_of_message(error);
         let step = if old.is_some() { Step::Update } else { Step::Initial };
         let Rejection { message, errors, .. } = rejection;
-        let write = Write { step, sent, old, answer: Err(message), errors, warnings: Vec::new() };
+        let write = Write { step, sent, old, answer: Err(message.into()), errors, warnings: Vec::new() };
         let violated = self.coverage.violated(&write);
         if let [only] = violated.as_slice()
             && let Some(found @ None) = self.found.get_mut(*only)

@@ -45,7 +45,7 @@ fn write_case(case: &Case, number: &str, out: &mut String) {
     match &case.expected {
         Ok(object) => write_object("expected", object, out),
         Err(error) => {
-            let _ = writeln!(out, "    expectedError: {}", quoted(error));
+            let _ = writeln!(out, "    expectedError: {}", quoted(error.as_str()));
         }
     }
 }

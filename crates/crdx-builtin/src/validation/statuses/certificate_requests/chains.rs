@@ -3,8 +3,8 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::pem;
-use crate::validation::signing_requests::decoded;
-use crate::validation::x509::{self, Certificate, PublicKey};
+use crate::validation::x509;
+use crate::validation::x509::{Certificate, PublicKey};
 use crdx_value::field::{BadValue, FieldPath};
 use crdx_value::time::{self, Timestamp};
 
@@ -89,7 +89,7 @@ fn is_issued_to(
     old: &FieldValue<'_, '_>,
 ) -> bool {
     let spec = old.child("spec");
-    let stub = decoded(&spec.child("stubPKCS10Request"));
+    let stub = spec.child("stubPKCS10Request").bytes();
     let Ok(x509::Request { key: wanted, .. }) = x509::read_request(&stub) else {
         let path = FieldPath::new("spec.stubPKCS10Request");
         errors.invalid_value(&path, BadValue::Omitted, "must be a valid PKCS#10 CSR");

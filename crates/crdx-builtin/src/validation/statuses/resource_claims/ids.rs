@@ -1,6 +1,7 @@
 //! Identifiers of devices and of shares of devices.
 
 use crate::validation::field_value::{Errors, FieldValue};
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_35, V1_37};
 use crdx_value::{Value, json};
@@ -61,7 +62,7 @@ fn has_form(text: &str) -> bool {
 }
 
 /// `uuid.Validate` of `github.com/google/uuid`
-fn parse(text: &str) -> Result<(), String> {
+fn parse(text: &str) -> Result<(), GoError> {
     const PREFIX: &str = "urn:uuid:";
     const FORMAT: &str = "invalid UUID format";
     let is_valid = match text.len() {
@@ -69,7 +70,7 @@ fn parse(text: &str) -> Result<(), String> {
         45 => {
             let (prefix, rest) = text.split_at_checked(PREFIX.len()).ok_or(FORMAT)?;
             if !prefix.eq_ignore_ascii_case(PREFIX) {
-                return Err(format!("invalid urn prefix: {}", go_quote(prefix)));
+                return Err(format!("invalid urn prefix: {}", go_quote(prefix)).into());
             }
             has_form(rest)
         }
@@ -78,9 +79,9 @@ fn parse(text: &str) -> Result<(), String> {
             has_form(inner.ok_or("invalid bracketed UUID format")?)
         }
         32 => text.bytes().all(|b| b.is_ascii_hexdigit()),
-        length => return Err(format!("invalid UUID length: {length}")),
+        length => return Err(format!("invalid UUID length: {length}").into()),
     };
-    if is_valid { Ok(()) } else { Err(FORMAT.to_owned()) }
+    if is_valid { Ok(()) } else { Err(FORMAT.into()) }
 }
 
 #[cfg(test)]
@@ -101,9 +102,9 @@ mod tests {
     #[test]
     fn reasons_name_the_form() {
         let reason = |text: &str| parse(text).unwrap_err();
-        assert_eq!(reason("a"), "invalid UUID length: 1");
-        assert_eq!(reason(&UUID.replace('1', "x")), "invalid UUID format");
-        assert_eq!(reason(&format!("urn:uid::{UUID}")), r#"invalid urn prefix: "urn:uid::""#);
-        assert_eq!(reason(&format!("[{UUID}]")), "invalid bracketed UUID format");
+        assert_eq!(reason("a"), "invalid UUID length: 1".into());
+        assert_eq!(reason(&UUID.replace('1', "x")), "invalid UUID format".into());
+        assert_eq!(reason(&format!("urn:uid::{UUID}")), r#"invalid urn prefix: "urn:uid::""#.into());
+        assert_eq!(reason(&format!("[{UUID}]")), "invalid bracketed UUID format".into());
     }
 }

@@ -17,11 +17,12 @@ use crate::server::strategy::resources::Resources;
 use crate::server::strategy::typed_resource::TypedResource;
 use claims::{Claims, Reference};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::lock::lock;
 use crdx_value::release::{Release, V1_31, V1_34, V1_37};
 use crdx_value::time::Timestamp;
 use crdx_value::{Value, group_version, time};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const KIND: GroupResource<'static> = GroupResource { group: "authentication.k8s.io", resource: "TokenRequest" };
 
@@ -69,7 +70,7 @@ impl Issued {
         token: &str,
         now: Timestamp,
     ) -> Option<UserInfo> {
-        let token = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned()?;
+        let token = lock(&self.tokens).get(token).cloned()?;
         let exists = |needed: &RequiredObject| {
             stored(resources, needed.definition, &needed.key)
                 .is_some_and(|object| metadata::text(&*object, "uid") == needed.uid)
@@ -127,7 +128,7 @@ pub(super) fn create(
     let end = Timestamp { seconds: ctx.request.now.seconds.saturating_add(requested), nanos: 0 };
     object.insert_at(&["status", "token"], token.as_str().into());
     object.insert_at(&["status", "expirationTimestamp"], time::format(end).into());
-    let mut tokens = issued.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tokens = lock(&issued.tokens);
     tokens.insert(token, Token { user, expires, required_objects });
     Ok(Answer::object(201, Arc::new(kind.encode(&object))))
 }

@@ -2,13 +2,14 @@
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
 use crate::server::endpoints::digest;
-use crate::server::endpoints::discovery::groups::{Group, Kind, Resource, subresource_verbs};
+use crate::server::endpoints::discovery::groups::{Group, Resource, subresource_verbs};
 use crate::server::endpoints::discovery::legacy::texts;
 use crate::server::http::answer::Answer;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Output;
 use crate::server::http::response::{Format, Response};
 use crate::server::http::wire;
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::release::{Release, V1_34};
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
@@ -81,8 +82,8 @@ fn resource(r: &Resource) -> Value {
     Value::Object(out)
 }
 
-fn kind(kind: &Kind) -> Value {
-    object([("group", kind.group.as_str()), ("version", kind.version.as_str()), ("kind", kind.name.as_str())])
+fn kind(kind: &GroupVersionKind) -> Value {
+    object([("group", kind.group.as_str()), ("version", kind.version.as_str()), ("kind", kind.kind.as_str())])
 }
 
 #[cfg(test)]

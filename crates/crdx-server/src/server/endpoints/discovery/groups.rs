@@ -6,6 +6,7 @@ use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
+use crdx_value::group_version::GroupVersionKind;
 use crdx_value::group_version::rank;
 use crdx_value::sort::{sort_by, sort_by_key};
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub(super) struct Resource {
     pub singular: String,
     /// True if the resource is namespaced.
     pub namespaced: bool,
-    pub kind: Kind,
+    pub kind: GroupVersionKind,
     /// The supported verbs.
     pub verbs: &'static [&'static str],
     pub short_names: Vec<String>,
@@ -40,16 +41,7 @@ pub(super) struct Resource {
     /// The hash of the storage version; empty if the storage version is not served.
     pub storage_version_hash: String,
     /// The subresources and their kinds.
-    pub subresources: Vec<(&'static str, Kind)>,
-}
-
-/// A group, version and kind.
-#[derive(Clone, Default)]
-pub(super) struct Kind {
-    pub group: String,
-    pub version: String,
-    /// The name of the kind.
-    pub name: String,
+    pub subresources: Vec<(&'static str, GroupVersionKind)>,
 }
 
 /// The supported verbs of a subresource.
@@ -116,7 +108,7 @@ fn created_only(plural: &str, kind: &str, namespaced: bool) -> Resource {
         name: plural.to_owned(),
         singular: kind.to_lowercase(),
         namespaced,
-        kind: Kind { name: kind.to_owned(), ..Kind::default() },
+        kind: GroupVersionKind { kind: kind.to_owned(), ..GroupVersionKind::default() },
         verbs: &["create"],
         short_names: Vec::new(),
         categories: Vec::new(),
@@ -127,7 +119,7 @@ fn created_only(plural: &str, kind: &str, namespaced: bool) -> Resource {
 
 /// The resource of CRDs. The real server omits the group and version of its own kinds.
 fn definitions() -> Resource {
-    let kind = Kind { name: "CustomResourceDefinition".to_owned(), ..Kind::default() };
+    let kind = GroupVersionKind { kind: "CustomResourceDefinition".to_owned(), ..GroupVersionKind::default() };
     Resource {
         name: "customresourcedefinitions".to_owned(),
         singular: "customresourcedefinition".to_owned(),
@@ -144,7 +136,7 @@ fn definitions() -> Resource {
 fn resource(serving: &Serving, version: &str) -> Resource {
     let crd = &serving.crd;
     let names = &crd.status.accepted_names;
-    let kind = Kind { group: serving.group.clone(), version: version.to_owned(), name: names.kind.clone() };
+    let kind = GroupVersionKind { group: serving.group.clone(), version: version.to_owned(), kind: names.kind.clone() };
     let declared = crd.spec.subresources(version);
     let mut subresources = Vec::new();
     if declared.is_some_and(|s| s.status) {
@@ -154,14 +146,14 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         subresources.push(("finalize", kind.clone()));
     }
     if declared.is_some_and(|s| s.scale.is_some()) {
-        let scale = Kind { group: "autoscaling".to_owned(), version: "v1".to_owned(), name: "Scale".to_owned() };
+        let scale = GroupVersionKind { group: "autoscaling", version: "v1", kind: "Scale" }.map(str::to_owned);
         subresources.push(("scale", scale));
     }
     if !serving.typed.is_empty() {
         subresources.extend(serving.subresources().map(|subresource| (subresource.name(), kind.clone())));
         subresources.extend(actions_of(&serving.group, &serving.plural).map(|action| {
-            let (group, version, name) = action.kind;
-            (action.name, Kind { group: group.to_owned(), version: version.to_owned(), name: name.to_owned() })
+            let (group, version, kind) = action.kind;
+            (action.name, GroupVersionKind { group, version, kind }.map(str::to_owned))
         }));
         sort_by_key(&mut subresources, |(name, _)| *name);
     }

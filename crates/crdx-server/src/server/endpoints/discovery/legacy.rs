@@ -1,7 +1,7 @@
 //! Unaggregated discovery: `APIVersions`, `APIGroupList`, `APIGroup` and `APIResourceList`.
 
-use crate::server::endpoints::discovery::groups::{Group, GroupVersion, Kind, Resource, subresource_verbs};
-use crdx_value::group_version::api_version;
+use crate::server::endpoints::discovery::groups::{Group, GroupVersion, Resource, subresource_verbs};
+use crdx_value::group_version::{GroupVersionKind, api_version};
 use crdx_value::{Map, Value, object};
 
 /// `/api`
@@ -55,7 +55,7 @@ pub(super) fn resource_list(group: &str, version: &GroupVersion) -> Value {
 }
 
 fn resource(r: &Resource) -> Value {
-    let mut out = entry(&r.name, &r.singular, r.namespaced, &r.kind.name, r.verbs);
+    let mut out = entry(&r.name, &r.singular, r.namespaced, &r.kind.kind, r.verbs);
     for (key, items) in [("shortNames", &r.short_names), ("categories", &r.categories)] {
         if !items.is_empty() {
             out.insert(key.to_owned(), texts(items));
@@ -67,8 +67,8 @@ fn resource(r: &Resource) -> Value {
     Value::Object(out)
 }
 
-fn subresource(of: &Resource, name: &str, kind: &Kind) -> Value {
-    let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.name, subresource_verbs(name));
+fn subresource(of: &Resource, name: &str, kind: &GroupVersionKind) -> Value {
+    let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.kind, subresource_verbs(name));
     // The group and version are present only for kinds of another group.
     if kind.group != of.kind.group {
         out.insert("group".to_owned(), kind.group.as_str().into());

@@ -4,7 +4,7 @@ use crdx_value::Value;
 use crdx_value::sort::sort_by;
 
 /// The label selector in the specification of an object, as text (`metav1.LabelSelectorAsSelector`).
-pub(in crate::server) fn of_object(object: &Value) -> Option<String> {
+pub fn of_object(object: &Value) -> Option<String> {
     let selector = object.at(&["spec", "selector"])?;
     let is_typed = selector.get("matchLabels").is_some() || selector.get("matchExpressions").is_some();
     let labels = if is_typed { selector.get("matchLabels") } else { Some(selector) };

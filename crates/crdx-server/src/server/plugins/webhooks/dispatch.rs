@@ -16,6 +16,7 @@ use crate::webhooks::matching::{Decision, Failure, decide};
 use crate::webhooks::model::Webhook;
 use crate::webhooks::review::{self, Answer};
 use crdx_types::reviews::ReviewKind;
+use crdx_value::GoError;
 use crdx_value::{Value, quote};
 use std::sync::Arc;
 
@@ -38,17 +39,20 @@ pub(super) struct Dispatch<'d> {
 }
 
 /// The answer to a call, or the reason why the webhook could not be called.
-type CallResult = Result<Answer, String>;
+type CallResult = Result<Answer, GoError>;
 
 impl<'d> Dispatch<'d> {
     /// Prepares the calls for the request with these attributes and this object.
+    ///
+    /// # Errors
+    /// Returns [`Refusal::waiting`] if more of the state of the cluster has to be read first.
     pub fn new(
         attributes: &'d Attributes<'d>,
         object: Option<&Value>,
         cluster: &'d Cluster<'d>,
         view: View<'d>,
-    ) -> Self {
-        Self { attributes, request: request_of(attributes, object, view.inputs), cluster, view }
+    ) -> Result<Self, Refusal> {
+        Ok(Self { attributes, request: request_of(attributes, object, view.inputs, cluster)?, cluster, view })
     }
 
     /// Decides whether a webhook is called for the object, and with which version of it.
@@ -108,7 +112,7 @@ impl<'d> Dispatch<'d> {
             let called = self.call(webhook, &matched, current.as_ref())?;
             let mut outcome = Ok(());
             match called {
-                Err(error) => outcome = failed(webhook, &error),
+                Err(error) => outcome = failed(webhook, error.as_str()),
                 Ok(answer) => {
                     report.warnings.extend(answer.warnings.iter().cloned());
                     match self.changed(webhook, &matched, current.as_ref(), &answer) {
@@ -165,7 +169,7 @@ impl<'d> Dispatch<'d> {
         let mut first = Ok(());
         for ((webhook, ..), called) in relevant.iter().zip(called) {
             let outcome = called.and_then(|called| match called {
-                Err(error) => failed(webhook, &error),
+                Err(error) => failed(webhook, error.as_str()),
                 Ok(answer) => {
                     report.warnings.extend(answer.warnings.iter().cloned());
                     if answer.allowed { Ok(()) } else { Err(rejected(webhook, &answer)) }
@@ -193,7 +197,7 @@ impl<'d> Dispatch<'d> {
     fn call(&self, webhook: &Webhook, matched: &Matched, object: Option<&Value>) -> Result<CallResult, Refusal> {
         if self.attributes.dry_run {
             match webhook.side_effects.as_deref() {
-                None => return Ok(Err("Webhook SideEffects is nil".to_owned())),
+                None => return Ok(Err("Webhook SideEffects is nil".into())),
                 Some("None" | "NoneOnDryRun") => {}
                 Some(_) => {
                     let name = quote::go_quote(&webhook.name);
@@ -204,7 +208,7 @@ impl<'d> Dispatch<'d> {
         let old_object = self.convert(self.request.old_object, matched)?;
         let version = match review::version(&webhook.review_versions) {
             Ok(version) => version,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(Err(error.into())),
         };
         let body = |uid: &str| {
             let objects = (object, old_object.as_ref());
@@ -213,7 +217,7 @@ impl<'d> Dispatch<'d> {
         let Reviewed { uid, call, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
         let release = self.cluster.release();
         let answered = call::review(&call, &outcome, ReviewKind::Admission, version, release);
-        let answered = answered.map_err(|error| format!("failed to call webhook: {error}"));
+        let answered = answered.map_err(|error| GoError::from(format!("failed to call webhook: {error}")));
         let mutating = webhook.policy_kind == PolicyKind::Mutating;
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))
     }

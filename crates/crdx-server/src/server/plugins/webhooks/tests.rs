@@ -14,7 +14,7 @@ const SCHEMA: &str = r#"{"type":"object","properties":{
 /// Returns a server with one webhook; `webhook` contains its fields except the name.
 fn server(policy_kind: &str, webhook: &str) -> Server {
     let allow = Arc::new(Rules::allow_all());
-    let server = Server::builder(Release::NEWEST, 1).with_policies(allow, Arc::default()).build();
+    let server = Server::builder(Release::NEWEST, 1).with_policies(allow).build();
     let other = format!(r#"{{"name":"v2","served":true,"storage":false,"schema":{{"openAPIV3Schema":{ANY}}}}}"#);
     let versions = [v1(SCHEMA, SUBRESOURCES), other].join(",");
     install(&server, &crd("kites.toys.example.com", &versions));

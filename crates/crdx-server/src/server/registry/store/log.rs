@@ -3,8 +3,9 @@
 
 use super::Stored;
 use crdx_value::Value;
+use crdx_value::lock::lock;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The maximum number of events in the log.
 const MAX_EVENTS: usize = 10_000;
@@ -40,7 +41,7 @@ impl Event {
     /// # Errors
     /// Returns the error of `write`.
     pub fn text<E>(&self, form: &str, write: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Arc<[u8]>, E> {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = lock(&self.texts);
         if let Some((_, text)) = texts.iter().find(|(f, _)| f == form) {
             return Ok(Arc::clone(text));
         }
@@ -50,7 +51,7 @@ impl Event {
     }
 
     fn drop_texts(&self) {
-        *self.texts.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+        *lock(&self.texts) = Vec::new();
     }
 }
 

@@ -2,9 +2,10 @@
 //! the memory and is parsed on each read.
 
 use crdx_text::json;
+use crdx_value::lock::lock;
 use crdx_value::{Value, json::to_string};
 use lz4_flex::block;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The maximum size of the dictionary in bytes. LZ4 refers back at most 64 KiB, and the dictionary is indexed for each
 /// object.
@@ -39,7 +40,7 @@ impl Stored {
     }
 
     fn form(&self) -> MutexGuard<'_, Form> {
-        self.form.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.form)
     }
 
     /// The object in its storage version.

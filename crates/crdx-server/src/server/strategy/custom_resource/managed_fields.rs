@@ -9,6 +9,7 @@ use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
 use crate::server::strategy::subresource::Subresource;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::release::{V1_35, V1_36};
 use std::sync::LazyLock;
@@ -20,20 +21,22 @@ impl Versions for CustomResource {
         Some(go_type.map_or_else(|| version.merge_type(), |kind| kind.merge_type().resolve()))
     }
 
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         let from = object.str_at(&["apiVersion"]).unwrap_or_default();
         for (way, one) in [("to", api_version), ("from", from)] {
             let (group, version) = parse_group_version(one)?;
             if self.serving.version_of(one).is_none() {
                 let slash = if group.is_empty() { "" } else { "/" };
-                return Err(format!("request to convert CR {way} an invalid group/version: {group}{slash}{version}"));
+                return Err(
+                    format!("request to convert CR {way} an invalid group/version: {group}{slash}{version}").into()
+                );
             }
         }
         if let Some(kind) = self.go_type(self.version.stages.release()) {
             return kind.convert(object);
         }
         let converted = self.serving.convert_type(object.clone(), api_version, &self.calls);
-        converted.map_err(|refusal| refusal.message)
+        converted.map_err(|refusal| refusal.message.into())
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {

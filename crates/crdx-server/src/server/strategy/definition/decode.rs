@@ -95,16 +95,22 @@ pub(super) fn read(
         error.message
     };
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-    let json = |text| JsonSource { text, spans: OnceCell::new() };
+    let duplicates = strict.iter().filter(|_| matches!(text, Text::Body(_))).filter_map(|error| match error {
+        StrictError::DuplicateField(path) => Some(path.clone()),
+        _ => None,
+    });
+    let duplicates: Vec<String> = duplicates.collect();
+    let json = |text| JsonSource { text, spans: OnceCell::new(), duplicates: &duplicates };
     let source: Box<dyn Source> = match text {
         Text::Body(text) => Box::new(json(text)),
         Text::Patched(text) => Box::new(json(text.as_bytes())),
         Text::None(_) | Text::Restored(_) => Box::new(NoSource),
     };
     let decoded = crd::decode_text(&value, ctx.release(), &*source).map_err(|error| refuse(ctx, error))?;
-    if let Text::Body(_) = text {
-        strict.retain(|error| !decoded.lenient.iter().any(|path| is_duplicate_below(error, path)));
-    }
+    strict.retain(|error| {
+        let StrictError::DuplicateField(duplicate) = error else { return true };
+        !decoded.lenient.iter().any(|path| is_below(duplicate, path))
+    });
     if options.field_validation.is_enabled() {
         match text {
             Text::Restored(shown) => strict.extend(shown.iter().cloned().map(StrictError::DroppedField)),
@@ -120,6 +126,8 @@ pub(super) fn read(
 struct JsonSource<'a> {
     text: &'a [u8],
     spans: OnceCell<Spans<'a>>,
+    /// The paths of duplicate keys.
+    duplicates: &'a [String],
 }
 
 impl JsonSource<'_> {
@@ -137,12 +145,13 @@ impl Source for JsonSource<'_> {
         let found = self.locate(path);
         std::str::from_utf8(self.text.get(found.value.range)?).ok().filter(|_| found.exact)
     }
+    fn has_duplicates_below(&self, path: &str) -> bool {
+        self.duplicates.iter().any(|duplicate| is_below(duplicate, path))
+    }
 }
 
-/// Returns true if an error reports a duplicate key below `path`.
-fn is_duplicate_below(error: &StrictError, path: &str) -> bool {
-    let StrictError::DuplicateField(duplicate) = error else { return false };
-    duplicate.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
+fn is_below(field: &str, path: &str) -> bool {
+    field.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// The kind and apiVersion, with defaults if they are missing.

@@ -8,6 +8,7 @@ use crate::apply::updater::Versions;
 use crate::server::registry::managed_fields::with_manager;
 use crate::server::strategy::resources::Resources;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::Value;
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +21,7 @@ impl Versions for Definition {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
         (api_version == VERSION).then(|| of_definition(self.release).resolve())
     }
-    fn convert(&self, object: &Value, _: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, _: &str) -> Result<Value, GoError> {
         Ok(object.clone())
     }
     fn ignored(&self, api_version: &str) -> Option<&Set> {

@@ -7,11 +7,7 @@ use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
 use crate::server::scope::NAMESPACES;
 use crate::server::strategy::built_in::BuiltIn;
-use crate::server::strategy::content;
 use crate::server::strategy::subresource::Subresource;
-use crdx_value::field::ErrorList;
-use crdx_value::release::Release;
-use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
 
 /// The finalizer in `spec.finalizers` of every namespace.
@@ -47,15 +43,6 @@ impl BuiltIn for FinalizedNamespace {
                 members.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
             }
         }
-    }
-
-    fn validate(&self, object: &Value, old: Option<&Value>, release: Release) -> (ErrorList, Vec<String>) {
-        (content::validate(("", "Namespace"), object, None, old, release), Vec::new())
-    }
-
-    fn validate_status(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
-        // No rule about a Namespace depends on the time.
-        content::validate_status(("", "Namespace"), object, None, old, (release, Timestamp::default()))
     }
 
     fn name_rule(&self) -> NameRule {

@@ -1,6 +1,5 @@
 //! Decodes the object of a request into its Go type (`create.go`, `update.go`, `transformDecodeError`).
 
-use super::conversion;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -145,7 +144,7 @@ pub(super) fn decoded_patch(
         strict.extend(found);
     }
     ctx.strict_errors(strict, options).map_err(|error| patch::refuse(&echo, error.to_string()))?;
-    match conversion::error(kind, &patched.object) {
+    match kind.strategy.conversion_error(&patched.object) {
         Some(error) => Err(patch::refuse(&echo, error)),
         None => Ok(patched.object),
     }

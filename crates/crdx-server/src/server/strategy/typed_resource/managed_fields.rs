@@ -1,11 +1,12 @@
 //! Field ownership of built-in kinds (`GetResetFields` of their strategies).
 
-use super::{TypedResource, certificate_request, conversion};
+use super::TypedResource;
 use crate::apply::set::Set;
 use crate::apply::updater::Versions;
 use crate::server::http::body::parse_group_version;
 use crate::server::strategy::subresource::Subresource;
 use crdx_types::merge::Type;
+use crdx_value::GoError;
 use crdx_value::Value;
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ impl Versions for TypedResource {
     }
 
     /// Converts the result of an apply to its Go type, or to another version.
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, GoError> {
         let Some(kind) = self.serving.typed_at(api_version) else {
             // Owners of a version without type are dropped (`IsMissingVersionError` in `internal/versionconverter.go`), also those of
             // the other group of Events.
@@ -29,7 +30,7 @@ impl Versions for TypedResource {
     }
 
     fn unconvertible(&self, object: &Value) -> Option<String> {
-        conversion::error(&self.kind, object)
+        self.kind.strategy.conversion_error(object)
     }
 
     fn ignored(&self, api_version: &str) -> Option<&Set> {
@@ -38,8 +39,8 @@ impl Versions for TypedResource {
             return None;
         }
         let kind = self.serving.typed_at(api_version)?;
-        if self.user.is_some() {
-            return Some(certificate_request::ignored(self.subresource));
+        if let Some(fields) = kind.strategy.reset_fields(self.subresource) {
+            return Some(fields);
         }
         match self.subresource {
             Subresource::None | Subresource::Finalize | Subresource::Approval => Some(&STATUS),

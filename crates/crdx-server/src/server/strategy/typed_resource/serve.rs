@@ -26,7 +26,8 @@ pub(in crate::server) fn serve(resources: &Resources) {
             |resource: &&Resource| resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces");
         let versions: Vec<&Resource> = versions.iter().filter(is_served).collect();
         let Some(Resource { group, plural, .. }) = versions.first() else { continue };
-        let kinds = versions.iter().map(|r| BuiltInKind::new(r.group, r.version, r.kind, r.plural, release));
+        let kinds =
+            versions.iter().map(|r| BuiltInKind::new(resources.kinds, r.group, r.version, r.kind, r.plural, release));
         let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { continue };
         let name = format!("{plural}.{group}");
         let known = resources.get(&name);

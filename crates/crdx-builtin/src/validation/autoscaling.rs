@@ -1,0 +1,3 @@
+//! `autoscaling` (`pkg/apis/autoscaling/validation`).
+
+pub(crate) mod horizontal_pod_autoscaler;

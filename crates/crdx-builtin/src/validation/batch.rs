@@ -1,0 +1,5 @@
+//! `batch` (`pkg/apis/batch/validation`).
+
+pub(crate) mod cron;
+pub(crate) mod cron_job;
+pub(crate) mod job;

@@ -1,0 +1,3 @@
+//! `coordination.k8s.io` (`pkg/apis/coordination/validation`).
+
+pub(crate) mod lease;

@@ -1,0 +1,222 @@
+//! Projected volumes, and the files of volumes (`validateProjectedVolumeSource`, `validateKeyToPath` and
+//! `validateDownwardAPIVolumeFile`).
+
+use super::sources::{file_mode, file_owner};
+use crate::validation::certificates::signer_names;
+use crate::validation::core::pod_spec::env;
+use crate::validation::core::pod_spec::options::PodOptions;
+use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::{annotations, formats, selectors};
+use crdx_value::release::{Release, V1_37, V1_38};
+use std::collections::HashSet;
+
+/// `validVolumeDownwardAPIFieldPathExpressions`
+const VOLUME_FIELDS: &[&str] =
+    &["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
+const CLASSIC_KEY_TYPES: &[&str] = &["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
+const KEY_TYPES: &[&str] =
+    &["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "MLDSA44", "MLDSA65", "MLDSA87"];
+const DUPLICATE_PATH: &str = "conflicting duplicate paths";
+/// Tokens expire after 2^32 seconds at the latest, and after ten minutes at the earliest.
+const TOKEN_SECONDS: (i64, i64) = (10 * 60, 1 << 32);
+const DAY: i64 = 24 * 60 * 60;
+
+/// Returns true if the release has the sources `clusterTrustBundle` and `podCertificate`. Earlier releases drop them.
+fn has_certificates(release: Release) -> bool {
+    release.since(V1_37)
+}
+
+/// `validateProjectedVolumeSource`
+pub fn validate(errors: &mut Errors, volume: &FieldValue<'_, '_>, options: &PodOptions) {
+    file_mode(errors, &volume.child("defaultMode"));
+    file_owner(errors, &volume.child("defaultUser"));
+    let mut paths = HashSet::new();
+    for source in volume.child("sources").items() {
+        let mut count = 0;
+        for type_ in
+            ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"]
+        {
+            let projection = source.child(type_);
+            let is_certificate = matches!(type_, "clusterTrustBundle" | "podCertificate");
+            if !projection.is_set() || (is_certificate && !has_certificates(errors.release)) {
+                continue;
+            }
+            count += 1;
+            match type_ {
+                "secret" | "configMap" => files(errors, volume, &projection, &mut paths),
+                "downwardAPI" => {
+                    for file in projection.child("items").items() {
+                        // The server reports these errors at the projection.
+                        downward_file(errors, &FieldValue { path: projection.path, ..file });
+                        add_path(errors, volume, &file.child("path"), &mut paths);
+                    }
+                }
+                "serviceAccountToken" => token(errors, volume, &projection, options),
+                "clusterTrustBundle" => trust_bundle(errors, volume, &projection, &mut paths),
+                _ => pod_certificate(errors, volume, &projection, &mut paths),
+            }
+        }
+        if count > 1 {
+            errors.forbidden(&source, "may not specify more than 1 volume type per source");
+        }
+    }
+}
+
+/// Reports a path that is used twice, at the volume.
+fn add_path<'v>(
+    errors: &mut Errors,
+    volume: &FieldValue<'_, '_>,
+    path: &FieldValue<'v, '_>,
+    paths: &mut HashSet<&'v str>,
+) {
+    let text = path.text();
+    if !text.is_empty() && !paths.insert(text) {
+        errors.invalid_value(&volume.path, text, DUPLICATE_PATH);
+    }
+}
+
+fn files<'v>(
+    errors: &mut Errors,
+    volume: &FieldValue<'_, '_>,
+    projection: &FieldValue<'v, '_>,
+    paths: &mut HashSet<&'v str>,
+) {
+    let name = projection.child("name");
+    errors.require_text(&name);
+    for item in projection.child("items").items() {
+        key_to_path(errors, &item);
+        let path = item.child("path").text();
+        if !path.is_empty() && !paths.insert(path) {
+            errors.invalid_value(&volume.path, name.text(), DUPLICATE_PATH);
+        }
+    }
+}
+
+/// `validateKeyToPath`
+pub(crate) fn key_to_path(errors: &mut Errors, item: &FieldValue<'_, '_>) {
+    let path = item.child("path");
+    errors.require_text(&item.child("key"));
+    errors.require_text(&path);
+    formats::local_path(errors, &path);
+    file_mode(errors, &item.child("mode"));
+    file_owner(errors, &item.child("user"));
+}
+
+/// `validateDownwardAPIVolumeFile`
+pub(crate) fn downward_file(errors: &mut Errors, file: &FieldValue<'_, '_>) {
+    let (path, field, resource) = (file.child("path"), file.child("fieldRef"), file.child("resourceFieldRef"));
+    errors.require_text(&path);
+    formats::local_path(errors, &path);
+    if field.is_set() {
+        env::field_reference(errors, &field, VOLUME_FIELDS);
+        if resource.is_set() {
+            let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
+            errors.invalid_value(&file.path, "resource", detail);
+        }
+    } else if resource.is_set() {
+        env::resource_reference(errors, &resource, true);
+    } else {
+        errors.required(file, "one of fieldRef and resourceFieldRef is required");
+    }
+    file_mode(errors, &file.child("mode"));
+    file_owner(errors, &file.child("user"));
+}
+
+fn token(errors: &mut Errors, volume: &FieldValue<'_, '_>, token: &FieldValue<'_, '_>, options: &PodOptions) {
+    let (expiration, (least, most)) = (token.child("expirationSeconds"), TOKEN_SECONDS);
+    match expiration.int() {
+        None => errors.required(&expiration, ""),
+        Some(seconds) if seconds < least => {
+            errors.invalid(&expiration, "may not specify a duration less than 10 minutes");
+        }
+        Some(seconds) if seconds > most => {
+            errors.invalid(&expiration, "may not specify a duration larger than 2^32 seconds");
+        }
+        Some(_) => {}
+    }
+    file_owner(errors, &token.child("user"));
+    // The server reports errors about the path at the volume.
+    let path = FieldValue { path: volume.path.child("path"), ..token.child("path") };
+    if errors.require_text(&path) && !options.allows_token_paths_outside {
+        formats::local_path(errors, &path);
+    }
+}
+
+fn trust_bundle<'v>(
+    errors: &mut Errors,
+    volume: &FieldValue<'_, '_>,
+    bundle: &FieldValue<'v, '_>,
+    paths: &mut HashSet<&'v str>,
+) {
+    let (name, signer, selector) = (bundle.child("name"), bundle.child("signerName"), bundle.child("labelSelector"));
+    match (name.is_set(), signer.is_set()) {
+        (true, true) => errors.invalid_typed(
+            bundle,
+            "*core.ClusterTrustBundleProjection",
+            "only one of name and signerName may be used",
+        ),
+        (true, false) => {
+            if name.text().is_empty() {
+                errors.required(&name, "must be a valid object name");
+            }
+            let messages = signer_names::trust_bundle_name(name.text());
+            let messages = messages.into_iter().map(|m| format!("not a valid clustertrustbundlename: {m}")).collect();
+            errors.messages(&name, messages);
+            if selector.is_set() {
+                errors.invalid_typed(
+                    &selector,
+                    "*meta/v1.LabelSelector",
+                    "labelSelector must be unset if name is specified",
+                );
+            }
+        }
+        (false, true) => {
+            if signer.text().is_empty() {
+                errors.required(&signer, "must be a valid signer name");
+            }
+            signer_names::signer_name(errors, &signer);
+            selectors::label_selector(errors, &selector, false);
+        }
+        (false, false) => errors.required(bundle, "either name or signerName must be specified"),
+    }
+    file_owner(errors, &bundle.child("user"));
+    let path = bundle.child("path");
+    errors.require_text(&path);
+    formats::local_path(errors, &path);
+    if !paths.insert(path.text()) {
+        errors.invalid_value(&volume.path, path.text(), DUPLICATE_PATH);
+    }
+}
+
+fn pod_certificate<'v>(
+    errors: &mut Errors,
+    volume: &FieldValue<'_, '_>,
+    certificate: &FieldValue<'v, '_>,
+    paths: &mut HashSet<&'v str>,
+) {
+    let signer = certificate.child("signerName");
+    signer_names::signer_name(errors, &signer);
+    annotations::domain_prefixed(errors, &certificate.child("userAnnotations"));
+    // `PodCertificateMLDSA` is enabled by default since 1.38.
+    let types = if errors.release.since(V1_38) { KEY_TYPES } else { CLASSIC_KEY_TYPES };
+    errors.supported(&certificate.child("keyType"), types);
+    file_owner(errors, &certificate.child("user"));
+    let expiration = certificate.child("maxExpirationSeconds");
+    if let Some(seconds) = expiration.int() {
+        let max = if signer_names::is_kubernetes_signer(signer.text()) { DAY } else { 91 * DAY };
+        if seconds < 3600 {
+            errors.invalid(&expiration, "if provided, maxExpirationSeconds must be >= 3600");
+        }
+        if seconds > max {
+            errors.invalid(&expiration, format!("if provided, maxExpirationSeconds must be <= {max}"));
+        }
+    }
+    let fields = ["credentialBundlePath", "keyPath", "certificateChainPath"].map(|name| certificate.child(name));
+    for path in fields.iter().filter(|path| !path.text().is_empty()) {
+        formats::local_path(errors, path);
+        add_path(errors, volume, path, paths);
+    }
+    if fields.iter().all(|path| path.text().is_empty()) {
+        errors.required(certificate, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+    }
+}

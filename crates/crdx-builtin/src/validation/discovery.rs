@@ -1,0 +1,3 @@
+//! `discovery.k8s.io` (`pkg/apis/discovery/validation`).
+
+pub(crate) mod endpoint_slice;

@@ -1,0 +1,3 @@
+//! `policy` (`pkg/apis/policy/validation`).
+
+pub(crate) mod pod_disruption_budget;

@@ -1,0 +1,3 @@
+//! `storagemigration.k8s.io` (`pkg/apis/storagemigration/validation`).
+
+pub(crate) mod storage_version_migration;

@@ -1,0 +1,13 @@
+//! `apps`.
+
+pub(crate) mod controller_revision;
+pub(crate) mod daemon_set;
+pub(crate) mod deployment;
+pub(crate) mod replica_set;
+pub(crate) mod stateful_set;
+
+use crate::features::{Feature, feature};
+use crdx_value::release::V1_35;
+
+/// The features of the status of Deployments and `ReplicaSet`s.
+pub(crate) const STATUS_FEATURES: &[Feature] = &[feature(V1_35, &[&["status", "terminatingReplicas"]])];

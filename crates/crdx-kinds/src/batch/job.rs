@@ -1,0 +1,6 @@
+//! Jobs.
+
+mod printer;
+mod strategy;
+
+pub(crate) use strategy::Job;

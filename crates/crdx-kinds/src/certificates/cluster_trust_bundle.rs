@@ -1,0 +1,17 @@
+//! `ClusterTrustBundle`s.
+
+use crate::declared_kind::DeclaredKind;
+use crdx_server::pipeline::metadata::NameRule;
+use crdx_server::server::Behaviour;
+use crdx_server::server::behaviour;
+
+/// The strategy.
+pub(crate) static CLUSTER_TRUST_BUNDLE: DeclaredKind = DeclaredKind {
+    behaviour: Behaviour {
+        name: NameRule::PathSegment,
+        fields: Some(&[behaviour::text("spec.signerName", &[&["spec", "signerName"]])]),
+        needs_revision: true,
+        ..Behaviour::MOST
+    },
+    ..DeclaredKind::MOST
+};

@@ -1,0 +1,23 @@
+//! `PodCertificateRequest`s.
+
+use crate::declared_kind::DeclaredKind;
+use crdx_server::server::Behaviour;
+use crdx_server::server::behaviour;
+use crdx_server::server::behaviour::ALL_BUT_STATUS;
+use crdx_value::release::Minor;
+
+/// The strategy.
+pub(crate) static POD_CERTIFICATE_REQUEST: DeclaredKind = DeclaredKind {
+    behaviour: Behaviour {
+        fields: Some(&[
+            behaviour::text("spec.signerName", &[&["spec", "signerName"]]),
+            behaviour::text("spec.podName", &[&["spec", "podName"]]),
+            behaviour::text("spec.nodeName", &[&["spec", "nodeName"]]),
+        ]),
+        needs_revision: true,
+        relaxes_prefix_since: Minor::ALWAYS,
+        status_keeps: ALL_BUT_STATUS,
+        ..Behaviour::MOST
+    },
+    ..DeclaredKind::MOST
+};

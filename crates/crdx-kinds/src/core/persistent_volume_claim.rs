@@ -1,0 +1,66 @@
+//! `PersistentVolumeClaim`s.
+
+use crate::admission::add_finalizer;
+use crate::core::persistent_volume::FEATURES;
+use crate::declared_kind::DeclaredKind;
+use crate::features::{Feature, Features, feature};
+use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
+use crdx_types::empties::Empties;
+use crdx_value::Value;
+use crdx_value::release::{Minor, V1_32, V1_34};
+use printer::COLUMNS;
+
+mod data_sources;
+mod printer;
+
+/// The strategy.
+#[derive(Debug)]
+pub(crate) struct PersistentVolumeClaim;
+
+/// The facts about the kind.
+static FACTS: DeclaredKind = DeclaredKind {
+    behaviour: Behaviour { status: InitialStatus::Phase("Pending"), ..Behaviour::RETURNED },
+    columns: Some(COLUMNS),
+    features: Features { fields: FEATURES, status: STATUS_FEATURES, ..Features::NONE },
+    ..DeclaredKind::MOST
+};
+
+impl KindStrategy for PersistentVolumeClaim {
+    fn behaviour(&self) -> &Behaviour {
+        &FACTS.behaviour
+    }
+
+    fn columns(&self) -> Option<&'static [PrinterColumn]> {
+        FACTS.columns
+    }
+
+    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        FACTS.prepare_status(object, old, request);
+    }
+
+    fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {
+        add_finalizer(object, "kubernetes.io/pvc-protection");
+    }
+
+    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
+        FACTS.prepare_create(object, request);
+        if request.generates_fields {
+            data_sources::prepare(object, None);
+        }
+    }
+
+    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        FACTS.prepare_update(object, old, request);
+        if request.generates_fields {
+            data_sources::prepare(object, Some(old));
+        }
+    }
+}
+
+const STATUS_FEATURES: &[Feature] = &[
+    feature(V1_32, &[&["status", "allocatedResources"]]),
+    feature(V1_32, &[&["status", "allocatedResourceStatuses"]]),
+    feature(V1_34, &[&["status", "currentVolumeAttributesClassName"]]),
+    feature(V1_34, &[&["status", "modifyVolumeStatus"]]),
+    feature(Minor::NEVER, &[&["status", "healthStatus"]]),
+];

@@ -1,0 +1,3 @@
+//! `policy`.
+
+pub(crate) mod pod_disruption_budget;

@@ -1,0 +1,21 @@
+//! `DeviceClass`es.
+
+use crate::declared_kind::DeclaredKind;
+use crate::features::{Feature, Features, feature};
+use crdx_server::pipeline::metadata::NameRule;
+use crdx_server::server::Behaviour;
+use crdx_value::release::{V1_35, V1_36};
+
+/// The strategy.
+pub(crate) static DEVICE_CLASS: DeclaredKind = DeclaredKind {
+    behaviour: Behaviour {
+        returns_deleted: true,
+        name: NameRule::LongName,
+        relaxes_prefix_since: V1_35,
+        ..Behaviour::GENERATION
+    },
+    features: Features { fields: FEATURES, ..Features::NONE },
+    ..DeclaredKind::MOST
+};
+
+const FEATURES: &[Feature] = &[feature(V1_36, &[&["spec", "extendedResourceName"]])];

@@ -1,0 +1,7 @@
+//! `StorageClass`es.
+
+use crate::declared_kind::DeclaredKind;
+use crdx_server::server::Behaviour;
+
+/// The strategy.
+pub(crate) static STORAGE_CLASS: DeclaredKind = DeclaredKind { behaviour: Behaviour::RETURNED, ..DeclaredKind::MOST };

@@ -1,0 +1,324 @@
+//! The differences between built-in kinds: a [`KindStrategy`] each, which another crate defines and gives to the server
+//! ([`BuiltInKinds`]). Every method has the behaviour of most kinds as its default.
+
+use super::BuiltInKind;
+use super::behaviour::Behaviour;
+use crate::apply::set::Set;
+use crate::server::http::table::PrinterColumn;
+use crate::server::http::user::UserInfo;
+use crate::server::strategy::subresource::Subresource;
+use crdx_types::empties::Empties;
+use crdx_types::service_families::{ServiceFamilies, ServiceRange};
+use crdx_value::Value;
+use crdx_value::field::ErrorList;
+use crdx_value::release::Release;
+use crdx_value::time::Timestamp;
+use std::fmt::{self, Debug};
+
+/// The strategies of built-in kinds, and what is common to all of them.
+#[derive(Debug)]
+pub struct BuiltInKinds {
+    /// The strategies by group and kind. Other kinds have the behaviour of most.
+    pub strategies: &'static [(&'static str, &'static str, &'static dyn KindStrategy)],
+    /// The validation of the content of objects.
+    pub content: &'static dyn ContentValidation,
+    /// Creates the allocator of a server; the argument is true if requests may name any node port.
+    pub allocator: fn(bool) -> Box<dyn Allocator>,
+}
+
+impl BuiltInKinds {
+    /// No strategies: every kind has the behaviour of most.
+    pub(in crate::server) const NONE: &'static Self =
+        &Self { strategies: &[], content: &NoValidation, allocator: |_| Box::new(NoAllocation) };
+
+    /// A kind; `None` if the release has no type for it.
+    pub fn kind(&self, group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<BuiltInKind> {
+        BuiltInKind::new(self, group, version, kind, plural, release)
+    }
+
+    /// The strategy of a kind.
+    pub(in crate::server) fn strategy(&self, group: &str, kind: &str) -> &'static dyn KindStrategy {
+        let found = self.strategies.iter().find(|(g, k, _)| (*g, *k) == (group, kind));
+        found.map_or(&MostKinds, |(.., strategy)| *strategy)
+    }
+}
+
+/// The request that writes an object.
+#[derive(Clone, Copy, Debug)]
+pub struct KindRequest<'r> {
+    /// The kind at the version of the request, or of the stored form if that has other fields.
+    pub kind: &'r BuiltInKind,
+    /// The simulated release.
+    pub release: Release,
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The part of the object that is written.
+    pub subresource: Subresource,
+    /// The user, if the behaviour of the kind names users.
+    pub user: Option<&'r UserInfo>,
+    /// The empty lists and maps of the object. Its encoded form omits them.
+    pub empties: Option<&'r Empties>,
+    /// True if the labels of the object are those of its template.
+    pub shares_labels: bool,
+    /// True if fields other than the status and the generation are set and dropped.
+    pub generates_fields: bool,
+}
+
+/// The difference between one built-in kind and most of them (`strategy.go` in `pkg/registry/*/*`).
+pub trait KindStrategy: Debug + Send + Sync {
+    /// The facts about the kind.
+    fn behaviour(&self) -> &Behaviour {
+        const { &Behaviour::MOST }
+    }
+
+    /// The columns of its Table, if they are not those of most kinds: name and age (`pkg/printers/internalversion`).
+    fn columns(&self) -> Option<&'static [PrinterColumn]> {
+        None
+    }
+
+    /// The conversion between a version and the stored form, unless both have the same fields; `is_newest` is true for the
+    /// newest version, which is the stored form.
+    fn conversion(&self, _version: &str, _is_newest: bool) -> Option<&'static dyn Conversion> {
+        None
+    }
+
+    /// The error of the conversion of a decoded object to the internal type; `None` if it can be converted.
+    fn conversion_error(&self, _object: &Value) -> Option<String> {
+        None
+    }
+
+    /// Returns true if the labels of an object without defaults become those of its template.
+    fn shares_labels(&self, _object: &Value) -> bool {
+        false
+    }
+
+    /// Sets and drops the fields that the server sets and drops when it decodes an object, besides the defaults of its
+    /// type. Called by servers that generate fields.
+    fn complete_decoded(&self, _object: &mut Value, _release: Release) {}
+
+    /// Sets the defaults that are the current time. Called by servers that generate fields.
+    fn default_times(&self, _object: &mut Value, _now: Timestamp) {}
+
+    /// Changes a new object as the API server's own mutating admission plugins do that depend on the object alone.
+    fn admit_create(&self, _object: &mut Value, _empties: Option<&Empties>) {}
+
+    /// Changes an update of the object, or of a part, as these plugins do.
+    fn admit_update(&self, _object: &mut Value, _old: &Value) {}
+
+    /// The warnings about a new object that are found before it is prepared.
+    fn early_warnings(&self, _object: &Value, _release: Release) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns true if the status is written with the specification.
+    fn writes_status_with_spec(&self, _release: Release) -> bool {
+        false
+    }
+
+    /// Completes a new object (`PrepareForCreate`) whose status and generation are set.
+    fn prepare_create(&self, _object: &mut Value, _request: &KindRequest<'_>) {}
+
+    /// Completes an update of the object (`PrepareForUpdate`) that has the old status. The generation is counted later.
+    fn prepare_update(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+
+    /// Completes a write of a part that is neither the status nor the whole object. The generation is counted later.
+    fn prepare_part(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+
+    /// Completes a write of the status (`PrepareForUpdate` of its strategy) that has the old specification.
+    fn prepare_status(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+
+    /// Returns true if an update has empty lists or maps that count as changes: some strategies compare objects with
+    /// `reflect.DeepEqual`, which tells them from absent ones.
+    fn has_emptied(&self, _object: &Value, _empties: &Empties) -> bool {
+        false
+    }
+
+    /// The errors of a write that are found before those of the metadata; `old` is `None` for a new object, and `namespace`
+    /// is the Namespace of the object if the behaviour of the kind depends on it and the server knows whether it exists.
+    fn validate(
+        &self,
+        _object: &Value,
+        _old: Option<&Value>,
+        _namespace: Option<Option<&Value>>,
+        _request: &KindRequest<'_>,
+    ) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// Validates a write of a part that is neither the status nor the whole object.
+    fn validate_part(&self, _object: &Value, _old: &Value, _request: &KindRequest<'_>) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// The grace period in seconds of a deletion (`CheckGracefulDelete`), if the kind has one.
+    fn grace_period(&self, _object: &Value, _requested: Option<i64>) -> Option<i64> {
+        None
+    }
+
+    /// The fields that a write never owns (`GetResetFields`), if they are not those of most kinds.
+    fn reset_fields(&self, _subresource: Subresource) -> Option<&'static Set> {
+        None
+    }
+}
+
+/// The strategy of kinds without one of their own.
+#[derive(Debug)]
+struct MostKinds;
+
+impl KindStrategy for MostKinds {}
+
+/// The conversion between a version and the stored form, whose fields differ (`pkg/apis/*/*/conversion.go`).
+pub trait Conversion: Debug + Send + Sync {
+    /// Sets the defaults of an encoded object with `set_defaults`, and completes them.
+    fn default(&self, object: Value, converted: &ConvertedKind<'_>, set_defaults: &dyn Fn(&mut Value)) -> Value;
+
+    /// Converts to the stored form; the caller encodes the result.
+    fn to_stored(&self, object: &Value, converted: &ConvertedKind<'_>) -> Option<Value>;
+
+    /// Converts from the stored form; the caller encodes the result.
+    fn of_stored(&self, stored: &Value, release: Release, use_: ConversionUse) -> Option<Value>;
+
+    /// Returns true if preparation and validation see the fields of the stored form.
+    fn shows_stored_fields(&self) -> bool {
+        true
+    }
+}
+
+/// A kind whose stored form has other fields.
+#[derive(Clone, Copy, Debug)]
+pub struct ConvertedKind<'k> {
+    /// The simulated release.
+    pub release: Release,
+    /// The kind.
+    pub kind: &'k BuiltInKind,
+    /// The kind of the stored form; `None` if it is the kind itself.
+    pub stored: Option<&'k BuiltInKind>,
+}
+
+/// The purpose of a conversion from the stored form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConversionUse {
+    /// The answer to a request.
+    Answer,
+    /// The form that the server uses internally.
+    Internal,
+}
+
+/// Validates the content of objects. The metadata is validated elsewhere.
+pub trait ContentValidation: Debug + Send + Sync {
+    /// Validates an object of a group and kind; `old` is the existing object of an update.
+    fn validate(
+        &self,
+        _kind: (&str, &str),
+        _object: &Value,
+        _empties: Option<&Empties>,
+        _old: Option<&Value>,
+        _release: Release,
+    ) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// The warnings about a valid object.
+    fn warnings(&self, _kind: (&str, &str), _object: &Value, _old: Option<&Value>, _release: Release) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns true if the status of a kind is validated.
+    fn covers_status(&self, _group: &str, _kind: &str) -> bool {
+        false
+    }
+
+    /// Validates a write of the status at a time.
+    fn validate_status(
+        &self,
+        _kind: (&str, &str),
+        _object: &Value,
+        _empties: Option<&Empties>,
+        _old: &Value,
+        _at: (Release, Timestamp),
+    ) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// The warnings about a valid status.
+    fn status_warnings(&self, _kind: (&str, &str), _object: &Value, _release: Release) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The reason why the admission plugin `CertificateSubjectRestriction` refuses a valid request of a certificate.
+    fn subject_refusal(&self, _request: &Value) -> Option<&'static str> {
+        None
+    }
+}
+
+#[derive(Debug)]
+struct NoValidation;
+
+impl ContentValidation for NoValidation {}
+
+/// Allocates the cluster IPs and node ports of Services. It has the state of one server.
+pub trait Allocator: Debug + Send + Sync {
+    /// Sets the families of the cluster, unless they were set before.
+    fn set_families(&self, _families: ServiceFamilies) {}
+
+    /// Sets the ranges of cluster IPs, unless they were set before.
+    fn set_ranges(&self, _ranges: Vec<ServiceRange>) {}
+
+    /// Sets the Services that are not stored, unless they were set before.
+    fn set_other_services(&self, _services: &mut dyn Iterator<Item = &Value>) {}
+
+    /// Completes a new object, or keeps what was allocated for `old` and completes an update of it.
+    ///
+    /// # Errors
+    /// Returns an error if a value of the request cannot be allocated.
+    fn allocate(
+        &self,
+        _object: &mut Value,
+        _old: Option<&Value>,
+        _request: &AllocationRequest<'_>,
+    ) -> Result<(), AllocationError> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct NoAllocation;
+
+impl Allocator for NoAllocation {}
+
+/// The request for which an [`Allocator`] allocates.
+pub struct AllocationRequest<'r> {
+    /// Calls a function with every stored object of the kind.
+    pub each_stored: &'r dyn Fn(&mut dyn FnMut(&Value)),
+    /// The simulated release.
+    pub release: Release,
+    /// True if the values in requests are validated.
+    pub validates: bool,
+    /// True for a dry run, which allocates nothing.
+    pub dry_run: bool,
+}
+
+/// The reason why an address or a port of a request cannot be allocated. The server validates nothing else then.
+#[derive(Debug)]
+pub enum AllocationError {
+    /// 422
+    Invalid(ErrorList),
+    /// 500
+    Internal(String),
+    /// 500, with a message that has no prefix
+    Unclassified(String),
+}
+
+impl fmt::Display for AllocationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(errors) => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                f.write_str(&errors.join(", "))
+            }
+            Self::Internal(text) | Self::Unclassified(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for AllocationError {}

@@ -1,0 +1,81 @@
+//! What the answer to a request depends on besides the object: the existing object, and whether its namespace accepts it.
+
+use super::reject_with;
+use crate::cluster;
+use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::simulation::context::SimulationContext;
+use crate::simulation::earlier_object::EarlierObject;
+use crate::simulation::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
+use crate::simulation::known_cluster::KnownCluster;
+use crdx_server::cluster_state::{Lookup, NAMESPACES, is_terminating};
+use crdx_value::quote;
+
+/// Returns the existing object. `pending` is that object, if it was requested ahead.
+pub fn existing(
+    context: SimulationContext<'_>,
+    identity: &Identity,
+    plural: &str,
+    pending: Option<PendingObject>,
+) -> Found {
+    if identity.name.is_empty() {
+        return Found::Nothing;
+    }
+    let existing = &context.updates.existing;
+    let found = existing.read(pending, Wanted { identity, namespace: context.namespace }, plural);
+    if let (Found::Error(error), ExistingObjects::Cluster(cluster)) = (&found, existing) {
+        cluster.record_unreadable(plural, error);
+    }
+    found
+}
+
+/// Returns the object that an earlier input with the same name stored, and whether it is an input that was only created in
+/// a dry run; `None` if there is none.
+pub fn earlier(context: SimulationContext<'_>, stored: EarlierObject) -> Option<(Found, bool)> {
+    match stored.read(context.store) {
+        Ok(earlier) => earlier.map(|(object, is_text)| {
+            let is_input = object.str_at(&["metadata", "uid"]).is_none();
+            (Found::Object(Box::new(object), SourceLocation::default()), is_input || is_text)
+        }),
+        Err(lost) => Some((Found::Error(lost.into_error()), false)),
+    }
+}
+
+/// Rejects an object that is not sent if its namespace does not accept new objects.
+pub(crate) fn check_namespace(
+    item: &mut ObjectReport,
+    context: SimulationContext<'_>,
+    (plural, found): (&str, &Found),
+    cluster: &KnownCluster,
+) {
+    let Some(namespace) = item.identity.namespace.clone().filter(|_| context.updates.request_kind.may_create()) else {
+        return;
+    };
+    match (cluster.read_object(NAMESPACES, "", &namespace), found) {
+        (Lookup::Absent, _) => {
+            let message = format!("namespaces {} not found", quote::go_quote(&namespace));
+            reject_with(item, Answer { code: 404, reason: "NotFound".to_owned(), message });
+        }
+        // Objects in a namespace that is being deleted can still be updated.
+        (Lookup::Found(object), Found::Error(error)) if is_terminating(&object) => {
+            (item.verdict, item.help) = (Verdict::CannotTell, error.help.clone());
+            item.reason = format!("its namespace is being deleted, and the object cannot be read: {}", error.message);
+        }
+        (Lookup::Found(object), _) if is_terminating(&object) => {
+            let reason =
+                format!("unable to create new content in namespace {namespace} because it is being terminated");
+            reject_with(item, Answer::forbidden(plural, &item.identity.name, &reason));
+        }
+        (Lookup::Found(_) | Lookup::Unknown, _) => {}
+    }
+}
+
+/// Returns true if the cluster serves a kind that its release does not serve by default.
+pub(crate) fn served_by_cluster(
+    context: SimulationContext<'_>,
+    kind: (&str, &str, &str),
+) -> Result<bool, cluster::Error> {
+    match context.cluster {
+        Some(cluster) if cluster.is_configured() => cluster.serves(kind),
+        _ => Ok(false),
+    }
+}

@@ -1,0 +1,150 @@
+//! The requests for each object of an input on one release.
+
+use super::admission::Admission;
+use super::built_in_server::BuiltInServer;
+use super::context::SimulationContext;
+use super::context::Updates;
+use super::earlier_object::EarlierObject;
+use super::existing::PendingObject;
+use super::known_cluster::given::GivenObjects;
+use super::known_cluster::live::LiveObjects;
+use super::object_store::ObjectStore;
+use super::prepared::{Prepared, PreparedObject, Submitted};
+use super::simulated::{Before, Simulated};
+use super::turns::{Done, Turn};
+use super::{builtin, submit};
+use crate::cluster::Cluster;
+use crate::kubectl::request::RequestOptions;
+use crate::report::{ObjectReport, Remark, Verdict};
+use crate::simulation::identity::{self, Namespace};
+use crate::simulation::object::Kind;
+use crdx_server::server::Server;
+use crdx_value::Value;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, OnceLock};
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The default namespace of objects.
+    pub namespace: String,
+    /// The options of requests.
+    pub request_options: RequestOptions,
+    /// True to include the last-applied annotation in results.
+    pub show_last_applied: bool,
+    /// True to report the Scale of each object.
+    pub scale: bool,
+    /// True to skip objects without a CRD.
+    pub ignore_missing: bool,
+    /// The options for built-in kinds.
+    pub builtin: builtin::Rules,
+    /// The cluster from which missing CRDs are read, if allowed.
+    pub cluster: Option<Arc<dyn Cluster>>,
+    /// The objects of the cluster on which answers depend, as far as files give them.
+    pub given: Arc<GivenObjects>,
+    /// The objects that were read from the cluster, if its existing objects are read.
+    pub live: Option<Arc<LiveObjects>>,
+}
+
+/// Simulates objects with a known CRD on one release, in any order.
+#[derive(Debug)]
+pub struct Simulator {
+    /// The settings of the run.
+    pub settings: Settings,
+    /// The server.
+    pub server: Arc<Server>,
+    /// The request to send, and the existing objects.
+    pub updates: Updates,
+    /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
+    pub store: Box<dyn ObjectStore>,
+    /// The server for updates of built-in kinds.
+    pub built_in: Arc<BuiltInServer>,
+    /// The policies that admit objects, if there are any.
+    pub admission: OnceLock<Arc<Admission>>,
+}
+
+/// Refers an object to the first input with the same name, and lets the next one begin. `earlier` is the result of the turn
+/// before.
+fn end_turn(turn: Option<Turn>, earlier: Option<Done>, simulated: &mut Simulated) {
+    let Some(turn) = turn else { return };
+    let Simulated { item, stored } = simulated;
+    let first = earlier.and_then(|done| done.first);
+    item.remarks.extend(first.clone().map(Remark::SameObject));
+    turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored: *stored });
+}
+
+impl Simulator {
+    /// Creates a simulator with the same server for another input.
+    pub fn again(&self) -> Self {
+        let Updates { request_kind, existing, compares } = &self.updates;
+        Self {
+            settings: self.settings.clone(),
+            server: Arc::clone(&self.server),
+            updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
+            store: self.store.empty(),
+            built_in: Arc::clone(&self.built_in),
+            admission: self.admission.clone(),
+        }
+    }
+
+    /// Simulates a prepared object, after the objects with the same name that were prepared before.
+    pub fn simulate(&self, prepared: Prepared) -> ObjectReport {
+        match prepared {
+            Prepared::Report(item) => *item,
+            Prepared::Object(prepared) => self.submit(*prepared).item,
+        }
+    }
+
+    /// Simulates the request for an object. Also returns the object that is stored for later inputs.
+    pub(super) fn submit(&self, prepared: PreparedObject) -> Simulated {
+        let PreparedObject { object, resource, created, turn, pending } = prepared;
+        let earlier = turn.as_ref().and_then(Turn::wait);
+        let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
+        let own_identity = identity::identity(object.value(), Namespace::Own);
+        let location = identity::FieldLocator::start(&object.finder());
+        // A panic in the simulation of one object must not affect the others.
+        let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
+            Submitted::CustomResource(route, identity) => {
+                submit::submit(self.context(), &route, object, identity, (before, &created))
+            }
+            Submitted::BuiltIn(kind) => {
+                builtin::submit(self.settings.builtin, self.context(), object, &kind, &created, before)
+            }
+        }));
+        let mut simulated = simulated.unwrap_or_else(|_| {
+            let reason = "kubectl-crdx itself failed on this object";
+            let mut item = ObjectReport::new(location, Verdict::CannotTell, reason);
+            item.identity = own_identity;
+            item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
+            item.into()
+        });
+        end_turn(turn, earlier, &mut simulated);
+        simulated
+    }
+
+    /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
+    pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
+        let Settings { builtin, namespace, .. } = &self.settings;
+        builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
+    }
+
+    pub(super) fn context(&self) -> SimulationContext<'_> {
+        SimulationContext {
+            server: &self.server,
+            request_options: self.settings.request_options,
+            store: &*self.store,
+            built_in: &self.built_in,
+            updates: &self.updates,
+            show_last_applied: self.settings.show_last_applied,
+            scale: self.settings.scale,
+            namespace: &self.settings.namespace,
+            admission: self.admission.get().map(Arc::as_ref),
+            cluster: self.settings.cluster.as_deref(),
+            given: &self.settings.given,
+            live: self.settings.live.as_ref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! A simulation without files, threads and a cluster.
+
+use super::*;
+use crate::documents::{self, Entry};
+use crate::fixture::kites_yaml;
+use crate::kubectl::{FieldValidation, RequestKind, Verb};
+use crate::report::SourceLocation;
+use crate::simulation::object::Object;
+use crate::simulation::object_store::MemoryStore;
+use crate::simulation::ordered_state::OrderedState;
+use crate::simulation::{existing, known_cluster};
+use crdx_server::apply::field_manager::LAST_APPLIED;
+use crdx_server::cluster_state::UnknownCluster;
+use crdx_server::server::Timestamp;
+use crdx_value::field::UNFINISHED;
+use crdx_value::release::Release;
+
+fn simulator() -> Simulator {
+    simulator_of(RequestKind::default(), None)
+}
+
+/// A simulator of a request with an existing object.
+fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
+    let mut given = known_cluster::given::GivenObjects::default();
+    let existing = old.map_or(existing::ExistingObjects::None, |old| {
+        let entries = documents::read("old.yaml", old).into_iter();
+        let store = Arc::new(MemoryStore::default());
+        existing::ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
+    });
+    let level = FieldValidation::Strict;
+    let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
+    let settings = Settings {
+        namespace: "default".to_owned(),
+        request_options,
+        show_last_applied: false,
+        scale: false,
+        ignore_missing: false,
+        builtin: builtin::Rules { release: Release::NEWEST, level, verb: request_kind.verb },
+        cluster: None,
+        given: Arc::new(given),
+        live: None,
+    };
+    Simulator {
+        settings,
+        server: Arc::new(Server::builder(Release::NEWEST, 0).with_cluster_state(Arc::new(UnknownCluster)).build()),
+        updates: Updates { request_kind, existing, compares: None },
+        store: Box::<MemoryStore>::default(),
+        built_in: Arc::default(),
+        admission: OnceLock::new(),
+    }
+}
+
+/// The reports of the documents of an input.
+fn reports(input: &str) -> Vec<ObjectReport> {
+    reports_of(&simulator(), input)
+}
+
+fn reports_of(simulator: &Simulator, input: &str) -> Vec<ObjectReport> {
+    let mut state = OrderedState::new(simulator.store.empty());
+    let report = |entry| {
+        let Entry::Document(document) = entry else { panic!("{entry:?}") };
+        let destination = state.destination(simulator, Object { document, warnings: Vec::new() });
+        simulator.simulate(state.prepare(simulator, destination, &mut None))
+    };
+    documents::read("input.yaml", input).into_iter().map(report).collect()
+}
+
+/// The CRD of kites that cannot shrink.
+fn definition() -> String {
+    kites_yaml(
+        "        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              length: {type: integer, maximum: 100}
+            x-kubernetes-validations:
+            - {rule: '!has(oldSelf.length) || self.length >= oldSelf.length', message: it cannot shrink}
+",
+    )
+}
+
+fn kite(length: u32) -> String {
+    format!("---\n{{apiVersion: example.com/v1, kind: Kite, metadata: {{name: a}}, spec: {{length: {length}}}}}\n")
+}
+
+#[test]
+fn the_crd_of_an_input_decides_on_its_objects() {
+    let input = [definition(), kite(7), kite(101)].concat();
+    let reports = reports(&input);
+    let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Rejected]);
+    let error = &reports[2].errors[0];
+    assert_eq!(error.field.as_deref(), Some("spec.length"));
+    assert_eq!(error.location.as_ref().map(SourceLocation::to_string).as_deref(), Some("input.yaml:25:78"));
+}
+
+#[test]
+fn a_second_object_of_the_same_name_is_an_update() {
+    let reports = reports(&[definition(), kite(7), kite(5)].concat());
+    assert_eq!(reports[1].verdict, Verdict::Accepted);
+    assert_eq!(reports[2].verdict, Verdict::Rejected);
+    assert!(reports[2].errors[0].message.contains("it cannot shrink"), "{:?}", reports[2].errors);
+    assert!(matches!(reports[2].remarks[..], [Remark::SameObject(_)]));
+}
+
+#[test]
+fn built_in_kinds_are_validated() {
+    let config = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a/b: c}}\n";
+    let reports = reports(config);
+    assert_eq!(reports[0].verdict, Verdict::Rejected);
+    assert_eq!(reports[0].errors[0].field.as_deref(), Some("data[a/b]"));
+}
+
+/// A `StorageClass` with this number of equal topologies. The server reports an error for each pair.
+fn class(topologies: usize) -> String {
+    let topologies = vec!["{}"; topologies].join(",");
+    format!(
+        "---\n{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: a}}, provisioner: a, allowedTopologies: [{topologies}]}}\n"
+    )
+}
+
+#[test]
+fn a_create_whose_validation_is_not_finished_is_not_decided() {
+    let reports = reports(&class(10_000));
+    assert_eq!((reports[0].verdict, reports[0].reason.as_str()), (Verdict::CannotTell, UNFINISHED));
+}
+
+#[test]
+fn an_update_whose_validation_is_not_finished_is_not_decided() {
+    let reports = reports(&[class(0), class(10_000)].concat());
+    assert_eq!(reports[0].verdict, Verdict::Accepted);
+    assert_eq!((reports[1].verdict, reports[1].reason.as_str()), (Verdict::CannotTell, UNFINISHED));
+}
+
+#[test]
+fn an_object_without_a_crd_is_not_decided() {
+    let reports = reports(&kite(7));
+    assert_eq!(reports[0].verdict, Verdict::CannotTell);
+    assert_eq!(reports[0].reason, "no CRD for example.com/v1 Kite");
+}
+
+#[test]
+fn the_last_applied_annotation_of_a_crd_has_its_status_and_nulls() {
+    let mut simulator = simulator();
+    simulator.settings.show_last_applied = true;
+    let definition =
+        kites_yaml("        type: object\n").replace("metadata: {", "metadata: {creationTimestamp: null, ");
+    let reports = reports_of(&simulator, &format!("{definition}status: {{storedVersions: [v1]}}\n"));
+    let object = reports[0].object.as_ref().unwrap();
+    let annotation = object.at(&["metadata", "annotations", LAST_APPLIED]).and_then(Value::as_str).unwrap();
+    assert!(
+        annotation.contains(r#""metadata":{"annotations":{},"creationTimestamp":null,"name":"kites.example.com"}"#)
+    );
+    assert!(annotation.ends_with("\"status\":{\"storedVersions\":[\"v1\"]}}\n"), "{annotation}");
+    assert_eq!(object.get("status"), None);
+}
+
+#[test]
+fn the_range_of_node_ports_is_not_known() {
+    let service = "apiVersion: v1
+kind: Service
+metadata: {name: a}
+spec: {type: NodePort, ports: [{port: 80, nodePort: 25000}]}
+";
+    let reports = reports(&format!("{service}---\n{}", service.replace("25000", "25001")));
+    assert_eq!(reports.iter().map(|report| report.verdict).collect::<Vec<_>>(), [Verdict::Accepted; 2]);
+}
+
+const AUTOSCALER: &str =
+    "{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {maxReplicas: 4,
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}}\n";
+
+fn verdicts(reports: &[ObjectReport]) -> Vec<Verdict> {
+    reports.iter().map(|report| report.verdict).collect()
+}
+
+#[test]
+fn an_earlier_input_may_have_another_version() {
+    let newer = AUTOSCALER.replace("autoscaling/v1", "autoscaling/v2");
+    for (first, second) in [(AUTOSCALER, newer.as_str()), (&newer, AUTOSCALER)] {
+        let changed = second.replace("maxReplicas: 4", "maxReplicas: 5");
+        let reports = reports(&format!("{first}---\n{second}---\n{changed}"));
+        assert_eq!(verdicts(&reports), [Verdict::Accepted; 3], "{reports:?}");
+        assert!(matches!(reports[1].remarks[..], [Remark::SameObject(_)]));
+    }
+}
+
+#[test]
+fn an_event_of_an_earlier_input_may_be_in_the_other_group() {
+    let event =
+        "{apiVersion: v1, kind: Event, metadata: {name: a}, involvedObject: {kind: Pod, name: a, namespace: default},
+  reason: x, message: m}\n";
+    let other = "{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: a}, note: changed, reason: x,
+  regarding: {kind: Pod, name: a, namespace: default}}\n";
+    let reports = reports(&format!("{event}---\n{other}"));
+    assert_eq!(verdicts(&reports), [Verdict::Accepted, Verdict::Rejected]);
+    assert_eq!(reports[1].errors[0].message, "message: Invalid value: \"changed\": field is immutable");
+}
+
+#[test]
+fn an_old_object_may_have_an_unserved_version_with_the_same_fields() {
+    let cron = |version: &str, spec: &str| {
+        format!(
+            "{{apiVersion: batch/{version}, kind: CronJob, metadata: {{name: a}}, spec: {{schedule: '* * * * *', {spec}
+  jobTemplate: {{spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: a, image: b}}]}}}}}}}}}}}}\n"
+        )
+    };
+    let report = |old: &str| {
+        let simulator = simulator_of(RequestKind::default(), Some(old));
+        reports_of(&simulator, &cron("v1", "")).remove(0)
+    };
+    assert_eq!(report(&cron("v1beta1", "")).verdict, Verdict::Accepted);
+    assert_eq!(report(&cron("v1beta1", "unknown: 1,")).verdict, Verdict::CannotTell);
+    let never = report(&cron("v9", ""));
+    assert_eq!(never.verdict, Verdict::CannotTell);
+    assert_eq!(never.reason, "the existing object is not one that this version of the server stores");
+}
+
+#[test]
+fn a_create_of_an_existing_object_is_refused() {
+    let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
+    let policy =
+        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a}}\n";
+    for (old, new, message) in [
+        (map.to_owned(), map.to_owned(), "configmaps \"a\" already exists"),
+        (kite(7), [definition(), kite(8)].concat(), "kites.example.com \"a\" already exists"),
+        (
+            policy.to_owned(),
+            policy.to_owned(),
+            "validatingwebhookconfigurations.admissionregistration.k8s.io \"a\" already exists",
+        ),
+        (
+            definition(),
+            definition(),
+            "customresourcedefinitions.apiextensions.k8s.io \"kites.example.com\" already exists",
+        ),
+    ] {
+        let simulator = simulator_of(by_create.clone(), Some(&old));
+        let report = reports_of(&simulator, &new).pop().unwrap();
+        let answer = report.answer.map(|answer| (answer.code, answer.message));
+        assert_eq!(answer, Some((409, message.to_owned())));
+        assert_eq!(simulator.updates.existing.left(), None);
+    }
+}
+
+#[test]
+fn a_server_side_apply_has_the_errors_of_an_apply() {
+    let simulator = simulator_of(RequestKind { verb: Verb::ServerSide, ..RequestKind::default() }, None);
+    let pod = |metadata: &str, container: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: a{metadata}}}, spec: {{containers: [{{name: m, image: b{container}}}]}}}}\n---\n"
+        )
+    };
+    let input = [
+        pod("", ", env: [{name: A, value: one}, {name: A, value: two}]"),
+        pod(", managedFields: [{manager: m, operation: Apply}]", ""),
+        pod(", uid: u", ""),
+        pod("", ", unknown: 1"),
+        pod("", ""),
+    ];
+    let reports = reports_of(&simulator, &input.concat());
+    let answers = reports.iter().map(|report| report.answer.as_ref().map(|a| (a.code, a.message.as_str())).unwrap());
+    let typed = "failed to create typed patch object (default/a; /v1, Kind=Pod):";
+    let expected = [
+        (500, format!("{typed} .spec.containers[name=\"m\"].env: duplicate entries for key [name=\"A\"]")),
+        (400, "metadata.managedFields must be nil".to_owned()),
+        (
+            409,
+            "Operation cannot be fulfilled on pods \"a\": uid mismatch: the provided object specified uid u, and no existing object was found"
+                .to_owned(),
+        ),
+        (500, format!("{typed} .spec.containers[name=\"m\"].unknown: field not declared in schema")),
+        (201, String::new()),
+    ];
+    for (answer, (code, message)) in answers.zip(expected) {
+        assert_eq!(answer, (code, message.as_str()));
+    }
+}
+
+#[test]
+fn a_new_crd_has_the_answer_to_every_request() {
+    let answer = |verb: Verb, text: &str| {
+        let simulator = simulator_of(RequestKind { verb, ..RequestKind::default() }, None);
+        let reports = reports_of(&simulator, &[text, &kite(7)].concat());
+        let answer = reports[0].answer.as_ref().map(|answer| (answer.code, answer.message.clone()));
+        // Its kind is known in any case.
+        let kind = reports[1].answer.as_ref().map(|answer| answer.code);
+        (answer.unwrap(), kind)
+    };
+    let text = definition();
+    let missing = "customresourcedefinitions.apiextensions.k8s.io \"kites.example.com\" not found";
+    assert_eq!(answer(Verb::Replace, &text), ((404, missing.to_owned()), Some(404)));
+    assert_eq!(answer(Verb::ServerSide, &text), ((201, String::new()), Some(201)));
+    let owned = text.replace("metadata: {", "metadata: {managedFields: [{manager: m}], ");
+    let (refusal, _) = answer(Verb::ServerSide, &owned);
+    assert_eq!(refusal, (400, "metadata.managedFields must be nil".to_owned()));
+}
+
+#[test]
+fn an_object_without_a_name_is_created_by_every_command() {
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Wrong}}\n";
+    let valid = map.replace("Wrong", "right-");
+    for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+        let simulator = simulator_of(RequestKind { verb, ..RequestKind::default() }, None);
+        let reports = reports_of(&simulator, &format!("{map}---\n{valid}"));
+        assert_eq!(verdicts(&reports), [Verdict::Rejected, Verdict::Accepted], "{verb:?}");
+        assert!(reports[0].errors[1].message.starts_with("metadata.name: Invalid value: \"Wrong*\""), "{verb:?}");
+        assert!(matches!(reports[1].remarks[..], [Remark::SentAsCreate]), "{verb:?}");
+    }
+}

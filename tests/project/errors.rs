@@ -1,0 +1,108 @@
+//! Errors are types: no function, field or closure in the sources has the type `Result<_, String>`.
+
+use super::architecture::modules;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The files that may still have the type. The list must only get shorter: an entry without the type fails the test.
+const ALLOWED: &[&str] = &[
+    "crates/crdx-server/src/policies/compile.rs",
+    "crates/crdx-server/src/policies/mutating.rs",
+    "crates/crdx-server/src/policies/rbac.rs",
+    "crates/crdx-server/src/policies/request.rs",
+    "crates/crdx-server/src/policies/selector.rs",
+    "crates/crdx-server/src/policies/standalone.rs",
+    "crates/crdx-server/src/server/http/body.rs",
+    "crates/crdx-server/src/server/http/options.rs",
+    "crates/crdx-server/src/server/http/protobuf.rs",
+    "crates/crdx-server/src/server/http/selector/field.rs",
+    "crates/crdx-server/src/server/http/selector/label.rs",
+    "crates/crdx-server/src/server/plugins/view.rs",
+    "crates/crdx-server/src/server/plugins/webhooks/patch.rs",
+    "crates/crdx-server/src/server/registry/list.rs",
+    "crates/crdx-server/src/server/registry/revision.rs",
+    "crates/crdx-server/src/server/render.rs",
+    "crates/crdx-server/src/server/strategy/definition/decode.rs",
+    "crates/crdx-server/src/server/strategy/scale/object.rs",
+    "crates/crdx-server/src/server/strategy/scale/typed.rs",
+    "crates/crdx-server/src/server/strategy/typed_resource/decode.rs",
+    "crates/crdx-server/src/server/strategy/typed_resource/services/node_ports.rs",
+    "crates/crdx/src/simulator/builtin/volume_resize.rs",
+];
+
+/// Returns true if a type in `text` is `Result<…, String>`, on one line or several.
+fn has_string_errors(text: &str) -> bool {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join(" ");
+    code.match_indices("Result<").any(|(at, name)| {
+        let arguments = type_arguments(&code[at + name.len()..]);
+        arguments.len() == 2 && arguments[1].trim() == "String"
+    })
+}
+
+/// The type arguments at the beginning of `code`, which follows `<`.
+fn type_arguments(code: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut arguments = Vec::new();
+    let mut previous = ' ';
+    for (at, c) in code.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            // The arrow of a function type closes nothing.
+            '>' if previous == '-' => {}
+            ',' | '>' if depth == 0 => {
+                arguments.push(&code[start..at]);
+                start = at + 1;
+                if c == '>' {
+                    break;
+                }
+            }
+            ')' | ']' | '>' => depth -= 1,
+            // Not a type.
+            ';' | '{' => break,
+            _ => {}
+        }
+        previous = c;
+    }
+    arguments.retain(|argument| !argument.trim().is_empty());
+    arguments
+}
+
+#[test]
+fn errors_are_not_strings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let modules = modules();
+    let found = modules.iter().filter(|source| has_string_errors(&source.text)).map(|source| {
+        let file = source.file.strip_prefix(root).unwrap();
+        file.to_str().unwrap().replace('\\', "/")
+    });
+    let found: BTreeSet<String> = found.collect();
+    let allowed: BTreeSet<String> = ALLOWED.iter().map(|file| (*file).to_owned()).collect();
+    let new: Vec<_> = found.difference(&allowed).collect();
+    assert!(
+        new.is_empty(),
+        "give these an error type (crdx_value::GoError for messages of Go or the server): {new:#?}"
+    );
+    let mended: Vec<_> = allowed.difference(&found).collect();
+    assert!(mended.is_empty(), "remove these from the list: {mended:#?}");
+}
+
+#[test]
+fn types_are_found_in_signatures() {
+    for code in [
+        "fn a() -> Result<u8, String> {",
+        "fn a(\n    b: u8,\n) -> Result<\n    Vec<(u8, String)>,\n    String,\n> {",
+        "read: impl Fn(&str) -> Result<(), String>,",
+        "type R<T> = std::result::Result<fn(u8) -> u8, String>;",
+    ] {
+        assert!(has_string_errors(code), "{code}");
+    }
+    for code in [
+        "fn a() -> Result<String, u8> {",
+        "fn a() -> Result<u8, (u8, String)> {",
+        "// Result<u8, String>",
+        "io::Result<String>",
+    ] {
+        assert!(!has_string_errors(code), "{code}");
+    }
+}
