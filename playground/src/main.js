@@ -183,7 +183,7 @@ async function start() {
   byId("copy-command").onclick = () => copyFromEngine("command", "The commands were copied: paste them into a shell.");
   const [about, examples] = await Promise.all([engine.ask({ action: "about" }), fetch("examples.json").then((response) => response.json())]);
   if (about.error) return results.show({ ...about, milliseconds: 0 });
-  byId("version").append(...about.versions.map((version) => element("option", { value: version }, version)));
+  byId("version").append(...about.versions.map((version, at) => element("option", { value: version }, about.names[at])));
   byId("version").value = about.newest;
   setUpExamples(examples);
   addEventListener("hashchange", () => loadAddress(examples));

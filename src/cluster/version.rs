@@ -63,7 +63,12 @@ mod tests {
         assert_eq!((known.release.to_string(), known.note), ("1.33".to_owned(), None));
         let newer = of("1", "99").unwrap();
         assert_eq!(newer.release, Release::NEWEST);
-        assert!(newer.note.unwrap().starts_with("the cluster runs Kubernetes 1.99; 1.37 is simulated, the newest"));
+        let note =
+            format!("the cluster runs Kubernetes 1.99; {} is simulated, the newest supported version", newer.release);
+        assert_eq!(newer.note, Some(note));
+        // A beta is simulated for its own clusters.
+        let beta = of("1", "38+").unwrap();
+        assert_eq!((beta.release.minor().number(), beta.note), (38, None));
         let older = of("1", "22").unwrap();
         assert_eq!(older.release, Release::OLDEST);
         assert!(older.note.unwrap().contains("1.30 is simulated, the oldest"));

@@ -14,12 +14,14 @@ minor=${version#*.} short=${version%.*}
 export GOTOOLCHAIN=auto
 modules="api apiextensions-apiserver apimachinery apiserver client-go kube-aggregator kubectl"
 assets=${ASSETS:-/tmp/assets-$short}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 cd "$top"
 
 served() {
     local missing=()
     for module in "k8s.io/kubernetes@v$version" $(printf "k8s.io/%s@v0.$minor " $modules); do
-        (cd "$(mktemp -d)" && go mod download "$module" > /dev/null 2>&1) || missing+=("$module")
+        (cd "$work" && go mod download "$module" > /dev/null 2>&1) || missing+=("$module")
     done
     if [ ${#missing[@]} -gt 0 ]; then
         echo "not served yet: ${missing[*]}" >&2
@@ -32,15 +34,15 @@ modules() {
 }
 
 exchanges() {
-    local program=$(mktemp -d)/apiserver-$short url
+    local program=$work/apiserver-$short url
     (cd tests/apiserver && go build -o "$program" .)
     exec 3< <("$program" -port 0)
     local server=$!
-    trap 'kill $server' EXIT
+    trap 'kill $server; rm -rf "$work"' EXIT
     read -r url <&3
     CRDX_RECORD=$url cargo test --test tests conformance
     kill $server
-    trap - EXIT
+    trap 'rm -rf "$work"' EXIT
 }
 
 assets() { tests/apiserver/kube-apiserver.sh "$version" "$assets"; }

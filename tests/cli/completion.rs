@@ -85,7 +85,7 @@ fn bash_completes_commands_flags_files_versions_and_contexts() {
         ("kubectl-crdx validate --crds=", "bin config crd.yaml crds object.yaml"),
         ("kubectl-crdx lint c", "config crd.yaml crds"),
         ("kubectl-crdx validate -k c", "crds"),
-        ("kubectl-crdx lint --kubernetes-version 1.3", "1.30 1.31 1.32 1.33 1.34 1.35 1.36 1.37"),
+        ("kubectl-crdx lint --kubernetes-version 1.3", "1.30 1.31 1.32 1.33 1.34 1.35 1.36 1.37 1.38"),
         ("kubectl-crdx lint --kubernetes-version=1.36", "1.36"),
         ("kubectl-crdx get --context ", "admin@one admin@two other"),
         ("kubectl-crdx get --context admin@t", "two"),

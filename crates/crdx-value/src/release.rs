@@ -112,9 +112,10 @@ impl Release {
         format!("{} to {}", Self::OLDEST, Self::NEWEST)
     }
 
-    /// The release simulated for a cluster of version 1.`minor`: that release, or the nearest supported one.
+    /// The release simulated for a cluster of version 1.`minor`: that release, or the nearest supported one that is not a beta.
     pub fn nearest(minor: u16) -> Self {
-        RELEASES.iter().rfind(|row| row.minor.0 <= minor).map_or(Self::OLDEST, Self::from_row)
+        let (oldest, newest) = (Self::OLDEST.minor.0, Self::NEWEST.minor.0);
+        Self::new(minor).or_else(|| Self::new(minor.clamp(oldest, newest))).unwrap_or(Self::NEWEST)
     }
 
     /// The minor version.
@@ -236,7 +237,8 @@ mod tests {
                 "{error}"
             );
         }
-        assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::LAST));
+        assert_eq!((Release::nearest(12), Release::nearest(99)), (Release::OLDEST, Release::NEWEST));
+        assert_eq!(Release::nearest(38).minor(), V1_38);
     }
 
     #[test]

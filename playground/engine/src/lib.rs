@@ -65,8 +65,13 @@ impl Engine {
     }
 }
 
-/// The versions of Kubernetes.
+/// The versions of Kubernetes, and their names for people.
 fn about() -> Value {
     let versions = Release::known().map(|release| release.minor().to_string()).collect::<Vec<_>>();
-    object([("versions", simulation::texts(&versions)), ("newest", Release::NEWEST.minor().to_string().into())])
+    let names = Release::known().map(|release| release.to_string()).collect::<Vec<_>>();
+    object([
+        ("versions", simulation::texts(&versions)),
+        ("names", simulation::texts(&names)),
+        ("newest", Release::NEWEST.minor().to_string().into()),
+    ])
 }

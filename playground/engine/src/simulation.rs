@@ -80,7 +80,7 @@ pub fn answer(request: &Request, session: &Session) -> Value {
     let mut problems = session.problems.clone();
     problems.extend(outcome.problems.iter().cloned());
     let mut members: Vec<(&str, Value)> = vec![
-        ("version", request.release.minor().to_string().into()),
+        ("version", request.release.to_string().into()),
         ("verdict", outcome.verdict.as_str().into()),
         ("message", outcome.message.as_str().into()),
         ("problems", Value::Array(problems.iter().map(Problem::to_value).collect())),

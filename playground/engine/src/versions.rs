@@ -33,10 +33,11 @@ pub fn answer(request: &Request, sessions: &mut Sessions) -> Value {
     }
     let current = groups.iter().find(|(releases, _)| releases.contains(&request.release)).map(|(_, summary)| summary);
     let group = |(releases, summary): &(Vec<Release>, Summary)| {
-        let versions: Vec<String> = releases.iter().map(ToString::to_string).collect();
-        let name = match (versions.first(), versions.last()) {
-            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
-            _ => versions.concat(),
+        let versions: Vec<String> = releases.iter().map(|release| release.minor().to_string()).collect();
+        let name = match releases.as_slice() {
+            [first, .., last] => format!("{first} to {last}"),
+            [only] => only.to_string(),
+            [] => String::new(),
         };
         object([
             ("name", name.into()),

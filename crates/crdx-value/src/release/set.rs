@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(read("1.35, 1.30..1.33, 1.31"), Ok("1.30..1.33, 1.35".to_owned()));
         assert_eq!(read("1.36..1.37"), Ok("1.36, 1.37".to_owned()));
         assert_eq!(read("1.36..1.36"), Ok("1.36".to_owned()));
-        for wrong in ["", "1.31..", "..1.31", "1.31..1.38", "1.31,,1.32", "1.31...1.33", "1.31-1.33"] {
+        for wrong in ["", "1.31..", "..1.31", "1.31..1.39", "1.31,,1.32", "1.31...1.33", "1.31-1.33"] {
             let error = read(wrong).unwrap_err();
             assert!(matches!(error, ReleaseSetError::Unknown(_)), "{wrong}: {error}");
         }

@@ -353,7 +353,7 @@ mod tests {
             ("name: x", "neither crdName nor crd names the CRD to test"),
             (
                 "crdName: x\nkubernetesVersions: ['2.0']",
-                "no Kubernetes version \"2.0\" to simulate; use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37",
+                "no Kubernetes version \"2.0\" to simulate; use one of 1.30, 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37, 1.38 (beta)",
             ),
             ("crdName: x\ntests: {onCreate: [{name: a}]}", "the case has no initial"),
             ("crdName: x\ntests: {onUpdate: [{initial: a}]}", "the case has no updated"),

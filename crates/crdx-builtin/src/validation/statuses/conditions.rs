@@ -3,10 +3,12 @@
 use super::nonnegative;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
-use crdx_value::field::FieldError;
 use crdx_value::field::names::no_match;
-use crdx_value::release::{V1_34, V1_37};
+use crdx_value::field::{BadValue, FieldError};
+use crdx_value::release::{V1_34, V1_37, V1_38};
+use crdx_value::{Value, json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// The values of the status of a condition, sorted.
 const STATUSES: &[&str] = &["False", "True", "Unknown"];
@@ -40,16 +42,40 @@ pub(super) fn api_service(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &
 
 /// `ValidateConditions` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation`
 pub(super) fn conditions(errors: &mut Errors, list: &FieldValue<'_, '_>) {
-    let is_newest = errors.release.since(V1_37);
+    // Since 1.38, generated code reports most of these errors (`Validate_Condition`).
+    let (is_newest, is_declared) = (errors.release.since(V1_37), errors.release.since(V1_38));
     let mut seen = HashSet::new();
     for condition in list.items() {
         let type_ = condition.child("type");
         if !seen.insert(type_.text()) {
-            let path = if is_newest { condition.path } else { type_.path };
-            errors.list.push(FieldError::duplicate(&path, type_.text()));
+            errors.list.push(if is_declared {
+                FieldError::duplicate(&condition.path, BadValue::Raw(shown(&condition)))
+            } else {
+                FieldError::duplicate(&if is_newest { condition.path } else { type_.path }, type_.text())
+            });
         }
         self::condition(errors, &condition);
     }
+}
+
+/// A condition as Go writes it in JSON.
+fn shown(condition: &FieldValue<'_, '_>) -> String {
+    let text = |name| Value::from(condition.child(name).text());
+    let mut out = String::from("{");
+    for name in ["type", "status", "observedGeneration", "lastTransitionTime", "reason", "message"] {
+        let value = match name {
+            "observedGeneration" => match condition.child(name).int() {
+                Some(0) | None => continue,
+                Some(generation) => Value::Int(generation),
+            },
+            "lastTransitionTime" => condition.child(name).value.clone(),
+            _ => text(name),
+        };
+        let comma = if out.len() > 1 { "," } else { "" };
+        let _ = write!(out, "{comma}\"{name}\":{}", json::to_string(&value));
+    }
+    out.push('}');
+    out
 }
 
 /// `ValidateCondition`
@@ -57,7 +83,7 @@ fn condition(errors: &mut Errors, condition: &FieldValue<'_, '_>) {
     let is_newest = errors.release.since(V1_37);
     let [type_, status, reason] = ["type", "status", "reason"].map(|name| condition.child(name));
     if is_newest && type_.text().is_empty() {
-        errors.required(&type_, "is required");
+        errors.required(&type_, if errors.release.since(V1_38) { "" } else { "is required" });
     } else {
         formats::qualified_name(errors, &type_);
     }
@@ -66,7 +92,8 @@ fn condition(errors: &mut Errors, condition: &FieldValue<'_, '_>) {
     }
     let generation = condition.child("observedGeneration");
     if generation.int().is_some_and(|generation| generation < 0) {
-        errors.invalid(&generation, "must be greater than or equal to zero");
+        let zero = if errors.release.since(V1_38) { "0" } else { "zero" };
+        errors.invalid(&generation, format!("must be greater than or equal to {zero}"));
     }
     let detail = if errors.release.since(V1_34) { "" } else { "must be set" };
     let time = condition.child("lastTransitionTime");
@@ -132,6 +159,10 @@ mod tests {
     #[test]
     fn types_of_conditions_are_unique() {
         let two = r#"{"status":{"conditions":[{"type":"A","status":"True"},{"type":"A","status":"x"}]}}"#;
+        let whole = r#"status.conditions[1]: Duplicate value: {"type":"A","status":"x","lastTransitionTime":null,"reason":"","message":""}"#;
+        assert!(errors(BUDGET, "{}", two, "1.38").contains(&whole.to_owned()));
+        let missing = errors(BUDGET, "{}", &status(""), "1.38");
+        assert_eq!(missing[0], "status.conditions[0].type: Required value");
         let duplicate = r#"status.conditions[1].type: Duplicate value: "A""#;
         assert_eq!(errors(("flowcontrol.apiserver.k8s.io", "FlowSchema"), "{}", two, "1.37"), [duplicate]);
         assert!(errors(BUDGET, "{}", two, "1.36").contains(&duplicate.to_owned()));

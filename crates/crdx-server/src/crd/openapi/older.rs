@@ -1,9 +1,9 @@
-//! Differences between the documents in this folder, of the release [`DOCUMENTS`], and those of older releases: types, query parameters and descriptions of
+//! Differences between the documents in this folder, of the release [`DOCUMENTS`], and those of other releases: types, query parameters and descriptions of
 //! Kubernetes itself. The sources are `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for
 //! `DeleteOptions`, `kubernetes/scheme` of client-go.
 
 use super::{META, OpenApiVersion, SCALE, remove_keywords};
-use crdx_value::release::{DOCUMENTS, Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
+use crdx_value::release::{DOCUMENTS, Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37, V1_38};
 use crdx_value::{Map, Value, object};
 use std::collections::BTreeSet;
 
@@ -28,7 +28,8 @@ const PARAMETERS: [(&str, Minor); 2] =
 
 /// API versions that only some releases of client-go have: group, version, the first release with it, the first
 /// release without it.
-const API_VERSIONS: [(&str, &str, Minor, Minor); 17] = [
+const API_VERSIONS: [(&str, &str, Minor, Minor); 18] = [
+    ("authorization.k8s.io", "v1alpha1", V1_38, Minor::NEVER),
     ("autoscaling", "v2beta1", Minor::ALWAYS, V1_36),
     ("autoscaling", "v2beta2", Minor::ALWAYS, V1_36),
     ("coordination.k8s.io", "v1alpha1", V1_31, V1_32),
@@ -57,11 +58,19 @@ pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Rel
         *version =
             if release.since(V1_31) { Value::from(release.minor().to_string()) } else { Value::from("unversioned") };
     }
-    if release.since(DOCUMENTS) {
-        return;
+    if release.since(V1_38) != (DOCUMENTS >= V1_38) {
+        describe_shards(document, if release.since(V1_38) { SHARDS } else { [SHARDS[1], SHARDS[0]] }, DEPTH);
     }
     let types: &[&str] =
         if openapi_version == OpenApiVersion::V2 { &["definitions"] } else { &["components", "schemas"] };
+    if release.since(DOCUMENTS) {
+        if release.minor() > DOCUMENTS
+            && let Some(Value::Object(types)) = at(document, types)
+        {
+            adapt_kinds(types, release);
+        }
+        return;
+    }
     if let Some(Value::Object(types)) = at(document, types) {
         adapt_types(types, openapi_version, release);
     }
@@ -81,6 +90,32 @@ pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Rel
         && let Some(text) = at(document, &["paths", "/version/", "get", "description"])
     {
         *text = Value::from("get the code version");
+    }
+}
+
+/// The last sentence about shards, before 1.38 and since.
+const SHARDS: [&str; 2] = [
+    "This is an alpha field and requires enabling the ShardedListAndWatch feature gate.",
+    "This is a beta field and is enabled by default via the ShardedListAndWatch feature gate.",
+];
+/// The descriptions of Kubernetes itself are not deeper in a document.
+const DEPTH: usize = 12;
+
+/// Replaces the end of descriptions of shards.
+fn describe_shards(value: &mut Value, [from, to]: [&str; 2], depth: usize) {
+    match value {
+        Value::Object(members) if depth > 0 => {
+            if let Some(Value::String(text)) = members.get_mut("description")
+                && let Some(begin) = text.strip_suffix(from)
+            {
+                *text = format!("{begin}{to}");
+            }
+            members.values_mut().for_each(|member| describe_shards(member, [from, to], depth - 1));
+        }
+        Value::Array(items) if depth > 0 => {
+            items.iter_mut().for_each(|item| describe_shards(item, [from, to], depth - 1));
+        }
+        _ => {}
     }
 }
 
