@@ -1,5 +1,7 @@
 //! The options of a server.
 
+mod built_in;
+
 use super::Server;
 use super::admission::Chain;
 use super::endpoints::Endpoints;
@@ -16,8 +18,6 @@ use super::strategy::namespace::{self, SYSTEM_NAMESPACES};
 use super::strategy::namespace_rule::Namespaces;
 use super::strategy::resources::Resources;
 use super::strategy::{admission_kinds, typed_resource};
-use crate::policies::knowledge::Knowledge;
-use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ pub struct ServerBuilder {
     compresses: bool,
     drops_history: bool,
     notifier: Option<Arc<dyn WatchNotifier>>,
+    kinds: &'static BuiltInKinds,
     tracks_fields: bool,
     authorizes: bool,
     user: UserInfo,
@@ -42,7 +43,6 @@ pub struct ServerBuilder {
     namespaces: Option<(Namespaces, Vec<String>)>,
     policies: Option<Inputs>,
     validates_policies: bool,
-    kinds: &'static BuiltInKinds,
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
@@ -58,6 +58,7 @@ impl ServerBuilder {
             compresses: false,
             drops_history: false,
             notifier: None,
+            kinds: BuiltInKinds::NONE,
             tracks_fields: true,
             authorizes: false,
             user: UserInfo::default(),
@@ -67,19 +68,12 @@ impl ServerBuilder {
             namespaces: None,
             policies: None,
             validates_policies: false,
-            kinds: BuiltInKinds::NONE,
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
             is_partial: false,
             pause_before_removal: Duration::ZERO,
         }
-    }
-
-    /// Sets the strategies of built-in kinds; without them, all have the behaviour of most kinds, and their content is not
-    /// validated.
-    pub fn with_kinds(self, kinds: &'static BuiltInKinds) -> Self {
-        Self { kinds, ..self }
     }
 
     /// Sets the creation time of the objects that the server itself creates, such as namespaces. The default is time
@@ -156,33 +150,6 @@ impl ServerBuilder {
     /// ([`Reply::Paused`](super::Reply::Paused)).
     pub fn with_pause_before_removal(self, pause: Duration) -> Self {
         Self { pause_before_removal: pause, ..self }
-    }
-
-    /// Adds a core group with the namespaces `default` and `names`.
-    pub fn with_namespaces(self, rule: Namespaces, names: &[String]) -> Self {
-        Self { namespaces: Some((rule, names.to_vec())), ..self }
-    }
-
-    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
-    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on cluster
-    /// state missing from `knowledge` makes no decision. Without [`Self::with_namespaces`] and
-    /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
-    /// namespace.
-    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>, knowledge: Arc<Knowledge>) -> Self {
-        Self { policies: Some(Inputs { authorizer, knowledge }), ..self }
-    }
-
-    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
-    /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
-    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`], the namespaces are those that
-    /// an API server creates.
-    pub fn with_built_in_kinds(self) -> Self {
-        Self { built_in_kinds: true, ..self }
-    }
-
-    /// Validates the content of objects of built-in kinds (`crdx_builtin::validation`).
-    pub fn with_content_validation(self) -> Self {
-        Self { validates_content: true, ..self }
     }
 
     /// Builds a server without custom resources.

@@ -78,7 +78,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         self.strategy.check_create(ctx, object)?;
         let name = if ctx.target.name.is_empty() { review.new_name } else { &ctx.target.name };
         ctx.request.namespace_state.check(&ctx.target.namespace, self.strategy.resource(), name)?;
-        self.strategy.admit_create(object, &ctx.given);
+        self.strategy.admit_create(object, &ctx.notes);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             object_checks::match_namespace(object, &ctx.target.namespace)?;
@@ -117,8 +117,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
         self.strategy.begin_create(&mut object)?;
-        self.strategy.prepare_create(&mut object, &mut ctx.given);
-        let verdict = self.strategy.validate_create(&object, &ctx.given);
+        self.strategy.prepare_create(&mut object, &mut ctx.notes);
+        let verdict = self.strategy.validate_create(&object, &ctx.notes);
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
         review.validate(ctx, None, Some(&object))?;
