@@ -62,7 +62,7 @@ pub use strategy::built_in_kind::BuiltInKind;
 pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};
 pub use strategy::built_in_kind::kind_strategy::{
     AllocationError, AllocationRequest, Allocator, BuiltInKinds, ContentValidation, Conversion, ConversionUse,
-    ConvertedKind, KindRequest, KindStrategy,
+    ConvertedKind, EachObject, KindRequest, KindStrategy,
 };
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;

@@ -153,7 +153,7 @@ impl Value {
                 members.insert((*last).to_owned(), value.clone());
             }
             None => {
-                members.remove(*last);
+                members.remove(last);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The options of a server.
 
+mod built_in;
+
 use super::Server;
 use super::admission::Chain;
 use super::endpoints::Endpoints;
@@ -18,7 +20,6 @@ use super::strategy::resources::Resources;
 use super::strategy::{admission_kinds, typed_resource};
 use crate::cluster_state::ClusterState;
 use crate::policies::dependencies::Dependencies;
-use crdx_cel::value::Authorizer;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ pub struct ServerBuilder {
     compresses: bool,
     drops_history: bool,
     notifier: Option<Arc<dyn WatchNotifier>>,
+    kinds: &'static BuiltInKinds,
     tracks_fields: bool,
     authorizes: bool,
     user: UserInfo,
@@ -44,7 +46,6 @@ pub struct ServerBuilder {
     policies: Option<Inputs>,
     unknown_inputs: Option<Dependencies>,
     validates_policies: bool,
-    kinds: &'static BuiltInKinds,
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
@@ -61,6 +62,7 @@ impl ServerBuilder {
             compresses: false,
             drops_history: false,
             notifier: None,
+            kinds: BuiltInKinds::NONE,
             tracks_fields: true,
             authorizes: false,
             user: UserInfo::default(),
@@ -71,7 +73,6 @@ impl ServerBuilder {
             policies: None,
             unknown_inputs: None,
             validates_policies: false,
-            kinds: BuiltInKinds::NONE,
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
@@ -79,12 +80,6 @@ impl ServerBuilder {
             plugins: AdmissionPlugins::default(),
             pause_before_removal: Duration::ZERO,
         }
-    }
-
-    /// Sets the strategies of built-in kinds; without them, all have the behaviour of most kinds, and their content is not
-    /// validated.
-    pub fn with_kinds(self, kinds: &'static BuiltInKinds) -> Self {
-        Self { kinds, ..self }
     }
 
     /// Sets the creation time of the objects that the server itself creates, such as namespaces. The default is time
@@ -167,39 +162,6 @@ impl ServerBuilder {
     /// ([`Reply::Paused`](super::Reply::Paused)).
     pub fn with_pause_before_removal(self, pause: Duration) -> Self {
         Self { pause_before_removal: pause, ..self }
-    }
-
-    /// Adds a core group with the namespaces `default` and `names`.
-    pub fn with_namespaces(self, rule: Namespaces, names: &[String]) -> Self {
-        Self { namespaces: Some((rule, names.to_vec())), ..self }
-    }
-
-    /// Enables admission policies: the server stores and serves policies, bindings, namespaces and config maps, and
-    /// enforces the policies on every write. Policy expressions query `authorizer`; a policy that depends on unknown objects of
-    /// the cluster ([`Self::with_cluster_state`]) makes no decision. Without [`Self::with_namespaces`] and
-    /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
-    /// namespace.
-    pub fn with_policies(self, authorizer: Arc<dyn Authorizer>) -> Self {
-        Self { policies: Some(Inputs { authorizer, unknown: None }), ..self }
-    }
-
-    /// Sets the properties of requests that are not known: a policy of [`Self::with_policies`] that depends on them makes no
-    /// decision, nor one that depends on fields which plugins of a cluster set, or on kinds that the server does not serve.
-    pub fn with_unknown_inputs(self, unknown: Dependencies) -> Self {
-        Self { unknown_inputs: Some(unknown), ..self }
-    }
-
-    /// Serves all built-in kinds in the versions that API servers serve by default. They are decoded, defaulted
-    /// and merged by their Go types. Besides metadata, only what [`Self::with_policy_validation`] and
-    /// [`Self::with_content_validation`] name is validated. Without [`Self::with_namespaces`], the namespaces are those that
-    /// an API server creates.
-    pub fn with_built_in_kinds(self) -> Self {
-        Self { built_in_kinds: true, ..self }
-    }
-
-    /// Validates the content of objects of built-in kinds (`crdx_builtin::validation`).
-    pub fn with_content_validation(self) -> Self {
-        Self { validates_content: true, ..self }
     }
 
     /// Builds a server without custom resources.

@@ -110,33 +110,11 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         old: Option<&Value>,
         object: &mut S::Object,
     ) -> Result<Mutation, Refusal> {
-        let given = RefCell::new(std::mem::take(&mut ctx.given));
-        let default = |object: &mut Value| self.strategy.default(object, &mut given.borrow_mut());
-        let mutation = self.mutate_value(ctx, review, old, object, &default);
-        ctx.given = given.into_inner();
+        let notes = RefCell::new(std::mem::take(&mut ctx.notes));
+        let default = |object: &mut Value| self.strategy.default(object, &mut notes.borrow_mut());
+        let mutation = mutate_as_value(ctx, review, old, object, &default);
+        ctx.notes = notes.into_inner();
         mutation
-    }
-
-    fn mutate_value(
-        &self,
-        ctx: &mut Context<'_>,
-        review: &Review<'_>,
-        old: Option<&Value>,
-        object: &mut S::Object,
-        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
-    ) -> Result<Mutation, Refusal> {
-        if let Some(object) = object.as_value_mut() {
-            return review.mutate(ctx, old, object, default);
-        }
-        if !review.is_needed(ctx) {
-            return Ok(Mutation::Unchanged);
-        }
-        let mut value = object.clone().into_value();
-        let mutation = review.mutate(ctx, old, &mut value, default)?;
-        if mutation == Mutation::Changed {
-            *object = S::Object::of_value(value)?;
-        }
-        Ok(mutation)
     }
 
     /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.
@@ -167,4 +145,26 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         self.strategy.committed(&stored, &shown);
         Ok(shown)
     }
+}
+
+/// Runs mutating admission for the JSON of an object.
+fn mutate_as_value<O: Object>(
+    ctx: &mut Context<'_>,
+    review: &Review<'_>,
+    old: Option<&Value>,
+    object: &mut O,
+    default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+) -> Result<Mutation, Refusal> {
+    if let Some(object) = object.as_value_mut() {
+        return review.mutate(ctx, old, object, default);
+    }
+    if !review.is_needed(ctx) {
+        return Ok(Mutation::Unchanged);
+    }
+    let mut value = object.clone().into_value();
+    let mutation = review.mutate(ctx, old, &mut value, default)?;
+    if mutation == Mutation::Changed {
+        *object = O::of_value(value)?;
+    }
+    Ok(mutation)
 }

@@ -5,9 +5,9 @@ use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::body::{self, Document};
 use crate::server::http::calls::Calls;
 use crate::server::http::delete_options::DeleteOptions;
-use crate::server::http::given::Given;
 use crate::server::http::given_state::GivenState;
 use crate::server::http::negotiate::{self, Conversion, Endpoint, Input, Output};
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{self, FieldValidation, WriteOptions};
 use crate::server::http::paused::Paused;
 use crate::server::http::protobuf::DefaultType;
@@ -38,8 +38,8 @@ pub(in crate::server) struct Context<'a> {
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
-    /// What the request gives besides the encoded form of its object.
-    pub given: Given,
+    /// What the strategy noted about the object.
+    pub notes: ObjectNotes,
     /// The answers of webhooks.
     pub calls: Calls,
     /// The state of the cluster besides the stored objects.
@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
             target,
             trace: Trace::default(),
             object: None,
-            given: Given::default(),
+            notes: ObjectNotes::default(),
             calls: Calls::default(),
             cluster: GivenState::new(
                 request.cluster_state.as_ref().or(settings.cluster_state.as_ref()).map(|state| &**state),

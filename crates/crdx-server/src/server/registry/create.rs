@@ -76,7 +76,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
-        self.strategy.admit_create(object, &ctx.given);
+        self.strategy.admit_create(object, &ctx.notes);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             object_checks::match_namespace(object, &ctx.target.namespace)?;
@@ -115,8 +115,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
         self.strategy.begin_create(&mut object)?;
-        self.strategy.prepare_create(&mut object, &mut ctx.given);
-        let verdict = self.strategy.validate_create(&object, &ctx.given);
+        self.strategy.prepare_create(&mut object, &mut ctx.notes);
+        let verdict = self.strategy.validate_create(&object, &ctx.notes);
         self.check(ctx, &object, verdict)?;
         let object = object.into_value();
         review.validate(ctx, None, Some(&object))?;

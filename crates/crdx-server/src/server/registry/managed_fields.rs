@@ -5,7 +5,7 @@ use crate::apply::identity::{conflict_message, manager_text};
 use crate::apply::path::path_text;
 use crate::apply::updater::Conflict;
 use crate::server::http::context::Context;
-use crate::server::http::given::Given;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Cause, Details, Refusal};
 use crate::server::metadata::{self, Object};
@@ -32,7 +32,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let (strategy, manager) = (&*self.strategy, manager(options, ctx.request.user_agent.as_deref()));
         with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
             let live = live.unwrap_or(fields.empty_object);
-            if let Some(mut seen) = strategy.managed_form(object, &ctx.given) {
+            if let Some(mut seen) = strategy.managed_form(object, &ctx.notes) {
                 fields.update(live, &mut seen, &manager);
                 metadata::set(object, FIELD, metadata::get(&seen, FIELD).cloned());
             } else if let Some(object) = object.as_value_mut() {
@@ -51,15 +51,15 @@ pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let spent = Cell::new(None);
-    let given = RefCell::new(Given::default());
+    let notes = RefCell::new(ObjectNotes::default());
     let applied = with_manager(strategy, (&ctx.now(), ctx.release()), |fields| {
         let force = options.force.unwrap_or_default();
         let default = |object: &mut Value, merged: &Value| {
-            spent.set(spent.get().or(strategy.default_applied(object, merged, &mut given.borrow_mut()).err()));
+            spent.set(spent.get().or(strategy.default_applied(object, merged, &mut notes.borrow_mut()).err()));
         };
         fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
-    ctx.given = given.into_inner();
+    ctx.notes = notes.into_inner();
     spent.get().map_or(Ok(()), Err)?;
     applied.map_err(refused)
 }

@@ -6,8 +6,8 @@ use crate::apply::updater::Versions;
 use crate::pipeline::Verdict;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
-use crate::server::http::given::Given;
 use crate::server::http::negotiate::{self, Input};
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::Refusal;
@@ -176,7 +176,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns an error if the defaults need more memory than an object that can be stored.
-    fn default(&self, _object: &mut Value, _given: &mut Given) -> Result<(), Spent> {
+    fn default(&self, _object: &mut Value, _notes: &mut ObjectNotes) -> Result<(), Spent> {
         Ok(())
     }
 
@@ -185,8 +185,8 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns the same error as [`Self::default`].
-    fn default_applied(&self, object: &mut Value, _merged: &Value, given: &mut Given) -> Result<(), Spent> {
-        self.default(object, given)
+    fn default_applied(&self, object: &mut Value, _merged: &Value, notes: &mut ObjectNotes) -> Result<(), Spent> {
+        self.default(object, notes)
     }
 
     // Managed fields
@@ -195,7 +195,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     fn empty_object(&self) -> Value;
 
     /// The form of the object that the field manager sees, if it is not the object itself.
-    fn managed_form(&self, _object: &Self::Object, _given: &Given) -> Option<Value> {
+    fn managed_form(&self, _object: &Self::Object, _notes: &ObjectNotes) -> Option<Value> {
         None
     }
 
@@ -210,7 +210,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// Changes a new object as the API server's own mutating admission plugins do, which run before webhooks.
-    fn admit_create(&self, _object: &mut Self::Object, _given: &Given) {}
+    fn admit_create(&self, _object: &mut Self::Object, _notes: &ObjectNotes) {}
 
     /// `BeginCreate` of the store, before anything of the object is validated.
     ///
@@ -221,10 +221,10 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// `PrepareForCreate`
-    fn prepare_create(&self, object: &mut Self::Object, given: &mut Given);
+    fn prepare_create(&self, object: &mut Self::Object, notes: &mut ObjectNotes);
 
     /// `Validate` and `WarningsOnCreate`
-    fn validate_create(&self, object: &Self::Object, given: &Given) -> Verdict;
+    fn validate_create(&self, object: &Self::Object, notes: &ObjectNotes) -> Verdict;
 
     // Update
 
@@ -266,10 +266,10 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     /// `PrepareForUpdate`
-    fn prepare_update(&self, object: &mut Self::Object, old: &Self::Object, given: &Given);
+    fn prepare_update(&self, object: &mut Self::Object, old: &Self::Object, notes: &ObjectNotes);
 
     /// `ValidateUpdate` and `WarningsOnUpdate`
-    fn validate_update(&self, object: &Self::Object, old: &Self::Object, given: &Given) -> Verdict;
+    fn validate_update(&self, object: &Self::Object, old: &Self::Object, notes: &ObjectNotes) -> Verdict;
 
     /// The refusal of an invalid object.
     fn invalid(&self, object: &Self::Object, errors: crdx_value::field::ErrorList) -> Refusal;

@@ -192,9 +192,9 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
         object_checks::match_namespace(object, namespace)?;
         set_generation(object, metadata::generation(existing));
-        self.strategy.prepare_update(object, &existing.object, &ctx.given);
+        self.strategy.prepare_update(object, &existing.object, &ctx.notes);
         keep_system_fields(object, existing);
-        let verdict = self.strategy.validate_update(object, &existing.object, &ctx.given);
+        let verdict = self.strategy.validate_update(object, &existing.object, &ctx.notes);
         self.check(ctx, object, verdict)
     }
 }

@@ -158,13 +158,11 @@ impl BuiltInKind {
         let set_defaults = |object: &mut Value| {
             defaults::set(self.types, self.id, object);
         };
-        match self.conversion {
-            Some(conversion) => conversion.default(object, &self.converted(), &set_defaults),
-            None => {
-                set_defaults(&mut object);
-                object
-            }
+        if let Some(conversion) = self.conversion {
+            return conversion.default(object, &self.converted(), &set_defaults);
         }
+        set_defaults(&mut object);
+        object
     }
 
     /// Completes the decoded object of a request.

@@ -13,8 +13,8 @@ use crate::server::http::answer::{TYPED_LIST, UNSTRUCTURED_LIST};
 use crate::server::http::body;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
-use crate::server::http::given::Given;
 use crate::server::http::negotiate::{self, Input};
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::request::Method;
 use crate::server::http::selector::FieldSelector;
@@ -229,7 +229,7 @@ impl Strategy for CustomResource {
         strategic_merge::typed(ctx, &kind, current, patch, strict, options).map(|merged| self.defaulted(merged))
     }
 
-    fn default(&self, object: &mut Value, _: &mut Given) -> Result<(), Spent> {
+    fn default(&self, object: &mut Value, _: &mut ObjectNotes) -> Result<(), Spent> {
         pipeline::default(&self.version.stages, object).map(drop)
     }
 
@@ -256,7 +256,7 @@ impl Strategy for CustomResource {
         Err(Refusal::forbidden(self.resource(), name, reason))
     }
 
-    fn prepare_create(&self, object: &mut Value, _: &mut Given) {
+    fn prepare_create(&self, object: &mut Value, _: &mut ObjectNotes) {
         let generation = metadata::get(object, "generation").cloned();
         pipeline::prepare_create(&self.version.stages, object);
         if !self.serving.built_in.has_generation() {
@@ -265,7 +265,7 @@ impl Strategy for CustomResource {
         self.serving.built_in.prepare(object);
     }
 
-    fn validate_create(&self, object: &Value, _: &Given) -> Verdict {
+    fn validate_create(&self, object: &Value, _: &ObjectNotes) -> Verdict {
         let rule = self.serving.built_in.name_rule();
         let mut verdict = pipeline::validate_named_create(&self.version.stages, object, rule);
         self.validate_built_in(object, None, &mut verdict);
@@ -285,7 +285,7 @@ impl Strategy for CustomResource {
         self.serving.built_in.allows_unconditional_update()
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value, _: &Given) {
+    fn prepare_update(&self, object: &mut Value, old: &Value, _: &ObjectNotes) {
         match self.subresource {
             Subresource::Status if self.serving.built_in.writes_metadata_with_status() => {
                 pipeline::restore(object, old, "spec");
@@ -299,7 +299,7 @@ impl Strategy for CustomResource {
         self.serving.built_in.prepare_update(object, old, self.subresource);
     }
 
-    fn validate_update(&self, object: &Value, old: &Value, _: &Given) -> Verdict {
+    fn validate_update(&self, object: &Value, old: &Value, _: &ObjectNotes) -> Verdict {
         let (built_in, release) = (self.serving.built_in, self.version.stages.release());
         let mut verdict = if self.subresource == Subresource::Status {
             let mut verdict = pipeline::validate_status_update(&self.version.stages, object, old);

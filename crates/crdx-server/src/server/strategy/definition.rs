@@ -11,8 +11,8 @@ use crate::pipeline::Verdict;
 use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::delete_options::DeleteOptions;
-use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::Refusal;
@@ -203,7 +203,7 @@ impl Strategy for Definition {
         decode::read(ctx, applied, Vec::new(), text, options).map_err(refuse)
     }
 
-    fn default(&self, definition: &mut Value, _: &mut Given) -> Result<(), Spent> {
+    fn default(&self, definition: &mut Value, _: &mut ObjectNotes) -> Result<(), Spent> {
         // Other errors are reported when the object is decoded after admission.
         if let Ok(decoded) = crd::decode(definition)
             && decoded.unknown.is_empty()
@@ -217,15 +217,15 @@ impl Strategy for Definition {
         CustomResourceDefinition::default().to_value()
     }
 
-    fn managed_form(&self, definition: &CustomResourceDefinition, _: &Given) -> Option<Value> {
+    fn managed_form(&self, definition: &CustomResourceDefinition, _: &ObjectNotes) -> Option<Value> {
         Some(definition.to_value())
     }
 
-    fn prepare_create(&self, definition: &mut CustomResourceDefinition, _: &mut Given) {
+    fn prepare_create(&self, definition: &mut CustomResourceDefinition, _: &mut ObjectNotes) {
         strategy::prepare_create(definition, self.release);
     }
 
-    fn validate_create(&self, definition: &CustomResourceDefinition, _: &Given) -> Verdict {
+    fn validate_create(&self, definition: &CustomResourceDefinition, _: &ObjectNotes) -> Verdict {
         let errors = validation::validate_create(definition, self.release);
         // With another gate, the stored CRD may be decoded to another form than the one whose fields were dropped.
         let gates = [Gate::CrdValidationRatcheting, Gate::CustomResourceFieldSelectors];
@@ -240,7 +240,12 @@ impl Strategy for Definition {
         Ok(Existing { value: stored.raw(), object: Arc::new(definition) })
     }
 
-    fn prepare_update(&self, definition: &mut CustomResourceDefinition, old: &CustomResourceDefinition, _: &Given) {
+    fn prepare_update(
+        &self,
+        definition: &mut CustomResourceDefinition,
+        old: &CustomResourceDefinition,
+        _: &ObjectNotes,
+    ) {
         if self.is_status {
             strategy::prepare_status_update(definition, old);
         } else {
@@ -252,7 +257,7 @@ impl Strategy for Definition {
         &self,
         definition: &CustomResourceDefinition,
         old: &CustomResourceDefinition,
-        _: &Given,
+        _: &ObjectNotes,
     ) -> Verdict {
         if self.is_status {
             let errors = validation::validate_status_update(definition, old, self.release);

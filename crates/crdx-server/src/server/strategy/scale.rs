@@ -16,8 +16,8 @@ use crate::apply::updater::Versions;
 use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::pipeline::{ScalePaths, Verdict};
 use crate::server::http::context::Context;
-use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::FieldSelector;
 use crate::server::http::status::Refusal;
@@ -246,7 +246,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
     }
 
     /// A Scale as the server's Go type encodes it: zero replicas are omitted.
-    fn managed_form(&self, scale: &Value, _: &Given) -> Option<Value> {
+    fn managed_form(&self, scale: &Value, _: &ObjectNotes) -> Option<Value> {
         let replicas = scale.at(&["spec", "replicas"]).and_then(Value::as_int).unwrap_or_default();
         let spec: Map = (replicas != 0).then(|| ("replicas".to_owned(), Value::Int(replicas))).into_iter().collect();
         Some(crdx_value::object([
@@ -257,12 +257,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         ]))
     }
 
-    fn prepare_create(&self, object: &mut Value, given: &mut Given) {
-        self.parent.prepare_create(object, given);
+    fn prepare_create(&self, object: &mut Value, notes: &mut ObjectNotes) {
+        self.parent.prepare_create(object, notes);
     }
 
-    fn validate_create(&self, object: &Value, given: &Given) -> Verdict {
-        self.parent.validate_create(object, given)
+    fn validate_create(&self, object: &Value, notes: &ObjectNotes) -> Verdict {
+        self.parent.validate_create(object, notes)
     }
 
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
@@ -273,12 +273,12 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         self.parent.allows_unconditional_update()
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value, given: &Given) {
-        self.parent.prepare_update(object, old, given);
+    fn prepare_update(&self, object: &mut Value, old: &Value, notes: &ObjectNotes) {
+        self.parent.prepare_update(object, old, notes);
     }
 
-    fn validate_update(&self, object: &Value, old: &Value, given: &Given) -> Verdict {
-        self.parent.validate_update(object, old, given)
+    fn validate_update(&self, object: &Value, old: &Value, notes: &ObjectNotes) -> Verdict {
+        self.parent.validate_update(object, old, notes)
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {

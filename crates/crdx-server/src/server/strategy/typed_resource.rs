@@ -17,8 +17,8 @@ use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
 use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
-use crate::server::http::given::Given;
 use crate::server::http::negotiate::Input;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{ListOptions, WriteOptions};
 use crate::server::http::selector::{FieldSelector, label_selector_of};
 use crate::server::http::status::Refusal;
@@ -174,7 +174,7 @@ impl Strategy for TypedResource {
         let decoded = decode::decoded_object(ctx, &self.kind, input, options)?;
         match self.kind.strategy.conversion_error(&decoded.object) {
             Some(error) => Err(decode::not_handled(&self.kind, &error)),
-            None => Ok(self.complete(decoded, &mut ctx.given)),
+            None => Ok(self.complete(decoded, &mut ctx.notes)),
         }
     }
 
@@ -186,7 +186,7 @@ impl Strategy for TypedResource {
         options: &WriteOptions,
     ) -> Result<Value, Refusal> {
         let object = decode::decoded_patch(ctx, &self.kind, patched, strict, options)?;
-        Ok(self.complete(self.kind.encoded(&object), &mut ctx.given))
+        Ok(self.complete(self.kind.encoded(&object), &mut ctx.notes))
     }
 
     fn accepts_strategic_merge(&self) -> bool {
@@ -204,20 +204,20 @@ impl Strategy for TypedResource {
         let merged = strategic_merge::checked(ctx, &self.kind, current, patch, strict, options)?;
         match self.kind.strategy.conversion_error(&merged) {
             Some(error) => Err(Refusal::unclassified(error)),
-            None => Ok(self.complete(self.kind.encoded(&merged), &mut ctx.given)),
+            None => Ok(self.complete(self.kind.encoded(&merged), &mut ctx.notes)),
         }
     }
 
-    fn default(&self, object: &mut Value, given: &mut Given) -> Result<(), Spent> {
-        given.shares_labels = self.kind.strategy.shares_labels(object);
+    fn default(&self, object: &mut Value, notes: &mut ObjectNotes) -> Result<(), Spent> {
+        notes.shares_labels = self.kind.strategy.shares_labels(object);
         *object = self.kind.complete(object);
         self.complete_decoded(object);
         Ok(())
     }
 
-    fn default_applied(&self, object: &mut Value, merged: &Value, given: &mut Given) -> Result<(), Spent> {
-        self.default(object, given)?;
-        self.note_empties(self.kind.encoded(merged).empties, given);
+    fn default_applied(&self, object: &mut Value, merged: &Value, notes: &mut ObjectNotes) -> Result<(), Spent> {
+        self.default(object, notes)?;
+        self.note_empties(self.kind.encoded(merged).empties, notes);
         self.default_times(object);
         Ok(())
     }
@@ -227,13 +227,13 @@ impl Strategy for TypedResource {
     }
 
     /// An object whose empty lists and maps are owned or compared, unlike absent ones.
-    fn managed_form(&self, object: &Value, given: &Given) -> Option<Value> {
-        given.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
+    fn managed_form(&self, object: &Value, notes: &ObjectNotes) -> Option<Value> {
+        notes.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn admit_create(&self, object: &mut Value, given: &Given) {
+    fn admit_create(&self, object: &mut Value, notes: &ObjectNotes) {
         if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_create(object, given.empties.as_ref());
+            self.kind.strategy.admit_create(object, notes.empties.as_ref());
         }
     }
 
@@ -241,22 +241,22 @@ impl Strategy for TypedResource {
         self.allocate(object, None)
     }
 
-    fn prepare_create(&self, object: &mut Value, given: &mut Given) {
+    fn prepare_create(&self, object: &mut Value, notes: &mut ObjectNotes) {
         if self.resources.validates_content {
-            given.warnings = self.kind.strategy.early_warnings(object, self.release());
+            notes.warnings = self.kind.strategy.early_warnings(object, self.release());
         }
         self.kind.change_stored(object, |kind, stored| {
-            prepare::create(stored, &self.request(kind, given));
+            prepare::create(stored, &self.request(kind, notes));
         });
     }
 
-    fn validate_create(&self, object: &Value, given: &Given) -> Verdict {
+    fn validate_create(&self, object: &Value, notes: &ObjectNotes) -> Verdict {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
-        let mut errors = self.early_errors(object, None, given);
+        let mut errors = self.early_errors(object, None, notes);
         errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
         self.check_finalizers(metadata, &path, &mut errors);
-        self.verdict(object, None, errors, given)
+        self.verdict(object, None, errors, notes)
     }
 
     fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
@@ -281,9 +281,9 @@ impl Strategy for TypedResource {
         self.allocate(object, Some(old))
     }
 
-    fn prepare_update(&self, object: &mut Value, old: &Value, given: &Given) {
+    fn prepare_update(&self, object: &mut Value, old: &Value, notes: &ObjectNotes) {
         if self.kind.behaviour.prepares_updates_alone {
-            return self.kind.strategy.prepare_update(object, old, &self.request(&self.kind, given));
+            return self.kind.strategy.prepare_update(object, old, &self.request(&self.kind, notes));
         }
         let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
@@ -291,14 +291,14 @@ impl Strategy for TypedResource {
             self.kind.strategy.admit_update(object, old);
         }
         self.kind.change_stored(object, |kind, stored| {
-            prepare::update(stored, old, &self.request(kind, given));
+            prepare::update(stored, old, &self.request(kind, notes));
         });
     }
 
-    fn validate_update(&self, object: &Value, old: &Value, given: &Given) -> Verdict {
-        let timed = given.empties.as_ref().and_then(|empties| deletion_time::with_fraction(object, old, empties));
+    fn validate_update(&self, object: &Value, old: &Value, notes: &ObjectNotes) -> Verdict {
+        let timed = notes.empties.as_ref().and_then(|empties| deletion_time::with_fraction(object, old, empties));
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
-        let mut errors = self.early_errors(object, Some(old), given);
+        let mut errors = self.early_errors(object, Some(old), notes);
         let (path, release) = (FieldPath::new("metadata"), self.release());
         // `validateCommonFields`, then the strategy.
         errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release));
@@ -307,7 +307,7 @@ impl Strategy for TypedResource {
         if self.subresource == Subresource::None {
             generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
         }
-        self.verdict(object, Some(old), errors, given)
+        self.verdict(object, Some(old), errors, notes)
     }
 
     fn invalid(&self, object: &Value, errors: ErrorList) -> Refusal {
@@ -367,17 +367,17 @@ impl TypedResource {
     }
 
     /// Keeps the empty lists and maps of the request's object for validation.
-    fn note_empties(&self, empties: Option<Empties>, given: &mut Given) {
+    fn note_empties(&self, empties: Option<Empties>, notes: &mut ObjectNotes) {
         if self.resources.validates_content {
-            given.empties = empties;
+            notes.empties = empties;
         }
     }
 
     /// Encodes and defaults a decoded object, and keeps the places of its empty lists and maps for validation.
-    fn complete(&self, Encoded { object, empties, .. }: Encoded, given: &mut Given) -> Value {
-        given.shares_labels = self.kind.strategy.shares_labels(&object);
+    fn complete(&self, Encoded { object, empties, .. }: Encoded, notes: &mut ObjectNotes) -> Value {
+        notes.shares_labels = self.kind.strategy.shares_labels(&object);
         let mut object = self.kind.default_request(object, empties.as_ref());
-        self.note_empties(empties, given);
+        self.note_empties(empties, notes);
         self.complete_decoded(&mut object);
         self.default_times(&mut object);
         object
@@ -390,15 +390,15 @@ impl TypedResource {
     }
 
     /// The request of this strategy.
-    fn request<'r>(&'r self, kind: &'r BuiltInKind, given: &'r Given) -> KindRequest<'r> {
+    fn request<'r>(&'r self, kind: &'r BuiltInKind, notes: &'r ObjectNotes) -> KindRequest<'r> {
         KindRequest {
             kind,
             release: self.release(),
             now: self.now,
             subresource: self.subresource,
             user: self.user.as_ref(),
-            empties: given.empties.as_ref(),
-            shares_labels: given.shares_labels,
+            empties: notes.empties.as_ref(),
+            shares_labels: notes.shares_labels,
             generates_fields: self.resources.allocations.is_some(),
         }
     }
@@ -412,10 +412,10 @@ impl TypedResource {
 
     /// The errors that the strategy of the kind finds before those of the metadata. A server that is part of a cluster may not
     /// have the Namespace.
-    fn early_errors(&self, object: &Value, old: Option<&Value>, given: &Given) -> ErrorList {
+    fn early_errors(&self, object: &Value, old: Option<&Value>, notes: &ObjectNotes) -> ErrorList {
         let is_known = self.namespace.is_some() || !self.resources.is_partial();
         let namespace = (is_known && self.resources.validates_content).then_some(self.namespace.as_deref());
-        self.kind.strategy.validate(object, old, namespace, &self.request(&self.kind, given))
+        self.kind.strategy.validate(object, old, namespace, &self.request(&self.kind, notes))
     }
 
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
@@ -430,7 +430,7 @@ impl TypedResource {
     }
 
     /// Adds what the behaviour of the kind validates, such as expressions of policies.
-    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList, given: &Given) -> Verdict {
+    fn verdict(&self, object: &Value, old: Option<&Value>, mut errors: ErrorList, notes: &ObjectNotes) -> Verdict {
         let mut warnings = Vec::new();
         let is_whole = self.subresource == Subresource::None || old.is_none();
         if is_whole {
@@ -445,12 +445,12 @@ impl TypedResource {
                 (self.kind.stored_fields(object), old.and_then(|old| self.kind.stored_fields(old)));
             let (object, old) = (stored.as_ref().unwrap_or(object), stored_old.as_ref().or(old));
             let validation = self.resources.kinds.content;
-            let content = validation.validate((group, kind), object, given.empties.as_ref(), old, self.release());
+            let content = validation.validate((group, kind), object, notes.empties.as_ref(), old, self.release());
             if old.is_none() && !content.is_empty() && self.kind.behaviour.validates_metadata_last {
                 errors.clear();
             }
             errors.extend(content);
-            warnings.extend_from_slice(&given.warnings);
+            warnings.extend_from_slice(&notes.warnings);
             // The server looks for warnings only if there are no errors.
             if errors.is_empty() {
                 warnings.extend(validation.warnings((group, kind), object, old, self.release()));
@@ -458,14 +458,14 @@ impl TypedResource {
         }
         let is_part = !is_whole && self.subresource != Subresource::Status;
         if let (true, Some(old)) = (is_part && self.resources.validates_content, old) {
-            let request = self.request(&self.kind, given);
+            let request = self.request(&self.kind, notes);
             errors.extend(self.kind.strategy.validate_part(object, old, &request));
         }
         if let (Subresource::Status, true, Some(old)) = (self.subresource, self.resources.validates_content, old) {
             let Endpoint { group, kind, .. } = &self.kind.endpoint;
             let at = (self.release(), self.now);
             let content = self.resources.kinds.content;
-            errors.extend(content.validate_status((group, kind), object, given.empties.as_ref(), old, at));
+            errors.extend(content.validate_status((group, kind), object, notes.empties.as_ref(), old, at));
             if errors.is_empty() {
                 warnings.extend(content.status_warnings((group, kind), object, self.release()));
                 warnings.extend(self.serving.built_in.status_warnings(object, old, self.release()));

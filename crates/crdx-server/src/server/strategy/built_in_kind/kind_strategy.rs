@@ -286,10 +286,13 @@ struct NoAllocation;
 
 impl Allocator for NoAllocation {}
 
+/// Calls a function with every object.
+pub type EachObject<'r> = dyn Fn(&mut dyn FnMut(&Value)) + 'r;
+
 /// The request for which an [`Allocator`] allocates.
 pub struct AllocationRequest<'r> {
     /// Calls a function with every stored object of the kind.
-    pub each_stored: &'r dyn Fn(&mut dyn FnMut(&Value)),
+    pub each_stored: &'r EachObject<'r>,
     /// The simulated release.
     pub release: Release,
     /// True if the values in requests are validated.
