@@ -45,7 +45,7 @@ pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
-pub use self::http::response::{Format, Response, ResponseBody, Trace};
+pub use self::http::response::{ClusterNeeds, Format, Response, ResponseBody, Trace};
 pub use self::http::selector::LabelSelector;
 pub use self::http::user::UserInfo;
 pub use builder::ServerBuilder;
