@@ -7,7 +7,7 @@
 //! looked for it.
 //!
 //! A state does no input or output. If it could read an object and has not done so yet, the attempt ends without an effect and
-//! the response lists what it needs ([`Trace::unread`](crate::server::Trace::unread)). The caller reads that and sends the
+//! the response lists what it needs ([`ClusterNeeds::unread`](crate::server::ClusterNeeds::unread)). The caller reads that and sends the
 //! request again, as it does with the answers of webhooks.
 
 use crdx_value::{Value, group_version};

@@ -45,7 +45,7 @@ pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
-pub use self::http::response::{Format, Response, ResponseBody, Trace};
+pub use self::http::response::{ClusterNeeds, Format, Response, ResponseBody, Trace};
 pub use self::http::selector::{LabelSelector, label_selector_of};
 pub use self::http::table::{CREATED as CREATED_COLUMN, NAME as NAME_COLUMN, PrinterColumn};
 pub use self::http::user::UserInfo;

@@ -160,7 +160,7 @@ impl Status {
                 position: document.and_then(|document| document.name_position(path)),
             });
         }
-        if let Some(field) = trace.undecodable_field.filter(|_| causes.is_empty()) {
+        if let Some(field) = trace.undecodable_field.map(String::from).filter(|_| causes.is_empty()) {
             let position = position(&field);
             causes.push(Cause { reason: reason.clone(), message: message.clone(), field, position });
         }

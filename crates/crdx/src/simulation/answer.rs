@@ -82,7 +82,7 @@ pub fn read_response(
         let rejection = Rejection {
             errors: response.trace.errors,
             unknown: if response.trace.failed_strict_decoding { &item.pruned } else { &[] },
-            undecodable: response.trace.undecodable_field,
+            undecodable: response.trace.undecodable_field.map(String::from),
             message: &message,
             reason: &reason,
         };

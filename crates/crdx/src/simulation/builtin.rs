@@ -36,7 +36,6 @@ use crate::simulation::unsent::{Unsent, not_determined};
 use cluster_state::{check_namespace, existing, served_by_cluster};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
-use crdx_server::cluster_state::Wanted;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::Response;
 use crdx_types::encode::Encoded;
@@ -365,7 +364,7 @@ impl<'a> Sending<'a> {
             Updated::Answered(outcome) => {
                 let mut outcome = *outcome;
                 let findings = outcome.response.trace.policies.take();
-                let unknown = std::mem::take(&mut outcome.response.trace.unknown);
+                let unknown = outcome.response.trace.take_unknown();
                 item.before = outcome.before.filter(|_| covered && context.updates.compares.is_some());
                 answered(item, outcome.response, self.rules.release, locator);
                 item.action = outcome.action;
@@ -454,7 +453,7 @@ impl<'a> Sending<'a> {
             }
         };
         let findings = response.trace.policies.take();
-        let mut unknown: Vec<Wanted> = std::mem::take(&mut response.trace.unknown);
+        let mut unknown = response.trace.take_unknown();
         let created = AcceptedObject::from_response(&response, is_reproducible);
         let may_create = context.updates.request_kind.may_create();
         item.action = if response.code == 201 || may_create { Action::Create } else { Action::Update };

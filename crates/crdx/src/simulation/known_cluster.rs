@@ -60,14 +60,8 @@ impl KnownCluster {
         if let Ok(known) = answer() {
             return Some(known);
         }
-        self.live.as_ref()?.read(&[self.read_as(wanted)]);
+        self.live.as_ref()?.read(&[read_as(wanted)]);
         answer().ok()
-    }
-
-    /// What is read from the cluster to find an object: a list of few objects answers for all of them.
-    fn read_as(&self, wanted: &Wanted) -> Wanted {
-        let name = wanted.name.clone().filter(|_| !LISTED.contains(&wanted.of()));
-        Wanted { name, ..wanted.clone() }
     }
 
     fn created_or_given(&self, of: GroupVersionResource<'_>, namespace: &str, name: &str) -> Option<Arc<Value>> {
@@ -84,7 +78,7 @@ impl KnownCluster {
 
     /// Returns the message of the error with which objects could not be read.
     pub fn error(&self, wanted: &Wanted) -> Option<String> {
-        self.live.as_ref()?.error(&self.read_as(wanted))
+        self.live.as_ref()?.error(&read_as(wanted))
     }
 
     /// Returns true if a namespace is known not to accept new objects.
@@ -95,6 +89,12 @@ impl KnownCluster {
             Lookup::Unknown => false,
         }
     }
+}
+
+/// What is read from the cluster to find an object: a list of few objects answers for all of them.
+fn read_as(wanted: &Wanted) -> Wanted {
+    let name = wanted.name.clone().filter(|_| !LISTED.contains(&wanted.of()));
+    Wanted { name, ..wanted.clone() }
 }
 
 impl ClusterState for KnownCluster {
@@ -150,11 +150,12 @@ impl Sender for Arc<KnownCluster> {
         request.cluster_state = Some(Arc::clone(self) as Arc<dyn ClusterState>);
         let Some(live) = &self.live else { return server.handle_owned(request) };
         loop {
-            let response = server.handle_owned(request.clone());
-            if response.trace.unread.is_empty() {
+            let mut response = server.handle_owned(request.clone());
+            let unread = response.trace.take_unread();
+            if unread.is_empty() {
                 return response;
             }
-            let wanted: Vec<Wanted> = response.trace.unread.iter().map(|wanted| self.read_as(wanted)).collect();
+            let wanted: Vec<Wanted> = unread.iter().map(read_as).collect();
             live.read(&wanted);
         }
     }

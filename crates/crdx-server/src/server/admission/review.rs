@@ -118,7 +118,9 @@ impl Review<'_> {
         for warning in report.warnings {
             ctx.warn(warning);
         }
-        ctx.trace.unknown.extend(report.unknown);
+        if !report.unknown.is_empty() {
+            ctx.trace.needs.get_or_insert_default().unknown.extend(report.unknown);
+        }
         if let Some(findings) = report.policies.filter(|findings| **findings != Findings::default()) {
             ctx.trace.policies.get_or_insert_default().append(*findings);
         }

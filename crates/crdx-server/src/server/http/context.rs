@@ -235,7 +235,10 @@ impl<'a> Context<'a> {
     /// Writes a refusal. Formats that only objects have do not apply to it, so `Accept` is negotiated again without
     /// them.
     pub fn refuse(mut self, mut refusal: Refusal) -> Response {
-        self.trace.unread = self.cluster.take_unread();
+        let unread = self.cluster.take_unread();
+        if !unread.is_empty() {
+            self.trace.needs.get_or_insert_default().unread = unread;
+        }
         self.trace.is_unfinished = refusal.reason == Reason::Unfinished;
         self.trace.errors = std::mem::take(&mut refusal.errors);
         let format = match self.negotiate(Endpoint::Plain) {

@@ -40,6 +40,17 @@ pub enum Format {
     Protobuf,
 }
 
+/// The objects of the cluster that a request needs and that are not known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterNeeds {
+    /// What has to be read of the state of the cluster before the request can be answered. If it is not empty, the request had
+    /// no effect and the response is not an answer: read it, and send the request again.
+    pub unread: Vec<Wanted>,
+    /// The unknown parts of the cluster that decide the answer. If it is not empty, the answer of a server that accepts the
+    /// object is open.
+    pub unknown: Vec<Wanted>,
+}
+
 /// Effects of a request that are not part of its response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
@@ -53,7 +64,7 @@ pub struct Trace {
     /// True if the object was rejected with strict decoding errors.
     pub failed_strict_decoding: bool,
     /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
-    pub undecodable_field: Option<String>,
+    pub undecodable_field: Option<Box<str>>,
     /// The field errors of a 422.
     pub errors: ErrorList,
     /// Decisions and changes made by admission policies, if any policy was evaluated.
@@ -66,17 +77,23 @@ pub struct Trace {
     /// True if the request was not finished, because it needs more steps or memory than the program uses for one: what a
     /// server would answer is not known.
     pub is_unfinished: bool,
-    /// What has to be read of the state of the cluster before the request can be answered. If it is not empty, the request had
-    /// no effect and the response is not an answer: read it, and send the request again.
-    pub unread: Vec<Wanted>,
-    /// The unknown parts of the cluster that decide the answer. If it is not empty, the answer of a server that accepts the
-    /// object is open.
-    pub unknown: Vec<Wanted>,
+    /// The objects of the cluster that the request needs and that are not known, if there are any.
+    pub needs: Option<Box<ClusterNeeds>>,
     /// The cost of the rules of the schema, with the steps that it does not include.
     pub cost: u64,
 }
 
 impl Trace {
+    /// Removes and returns what has to be read before the request is sent again.
+    pub fn take_unread(&mut self) -> Vec<Wanted> {
+        self.needs.as_mut().map(|needs| std::mem::take(&mut needs.unread)).unwrap_or_default()
+    }
+
+    /// Removes and returns the unknown parts of the cluster that decide the answer.
+    pub fn take_unknown(&mut self) -> Vec<Wanted> {
+        self.needs.as_mut().map(|needs| std::mem::take(&mut needs.unknown)).unwrap_or_default()
+    }
+
     /// Records the fields that conversion to the storage version dropped, except those that a default sets again.
     pub(in crate::server) fn set_not_stored(&mut self, mut dropped: Vec<String>) {
         if !dropped.is_empty() && !self.defaulted.is_empty() {

@@ -101,7 +101,7 @@ mod tests {
         let pod =
             r#"{"metadata":{"name":"p"},"spec":{"serviceAccountName":"a","containers":[{"name":"c","image":"i"}]}}"#;
         let mut response = server.handle(&Request::new(Method::Post, "/api/v1/namespaces/default/pods", pod));
-        let unread = std::mem::take(&mut response.trace.unread);
+        let unread = response.trace.take_unread();
         let (code, body) = fixture::json(response);
         (code, body.str_at(&["message"]).unwrap_or_default().to_owned(), unread)
     }

@@ -175,7 +175,7 @@ impl Strategy for Definition {
         })?;
         let echo = || strategic_merge::echo(&before, patch);
         let unknown = crd::restore(&mut merged, ctx.release()).map_err(|error| {
-            ctx.trace.undecodable_field = Some(error.path);
+            ctx.trace.undecodable_field = Some(error.path.into());
             patch::refuse(&echo(), error.message)
         })?;
         decode::read(ctx, merged, strict, decode::Text::Restored(&unknown), options)
@@ -196,7 +196,7 @@ impl Strategy for Definition {
             ))
         };
         crd::restore(&mut applied, ctx.release()).map_err(|error| {
-            ctx.trace.undecodable_field = Some(error.path);
+            ctx.trace.undecodable_field = Some(error.path.into());
             refuse(format!("unable to convert unstructured object to {type_}: {}", error.message))
         })?;
         let text = decode::Text::None(&MalformedStrings::default());

@@ -5,10 +5,10 @@ use crate::documents::{self, Entry};
 use crate::fixture::kites_yaml;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::SourceLocation;
+use crate::simulation::OrderedState;
+use crate::simulation::existing::ExistingObjects;
 use crate::simulation::object::Object;
 use crate::simulation::object_store::MemoryStore;
-use crate::simulation::ordered_state::OrderedState;
-use crate::simulation::{existing, known_cluster};
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::Timestamp;
@@ -21,11 +21,11 @@ fn simulator() -> Simulator {
 
 /// A simulator of a request with an existing object.
 fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
-    let mut given = known_cluster::given::GivenObjects::default();
-    let existing = old.map_or(existing::ExistingObjects::None, |old| {
+    let mut given = GivenObjects::default();
+    let existing = old.map_or(ExistingObjects::None, |old| {
         let entries = documents::read("old.yaml", old).into_iter();
         let store = Arc::new(MemoryStore::default());
-        existing::ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
+        ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
     });
     let level = FieldValidation::Strict;
     let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };

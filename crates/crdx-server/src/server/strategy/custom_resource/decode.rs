@@ -111,7 +111,7 @@ fn decode(
     }
     let stages = serving.stages_for(&api_version, version);
     let decoded = pipeline::decode(stages, value, Source::Request).map_err(|error| {
-        ctx.trace.undecodable_field = error.field;
+        ctx.trace.undecodable_field = error.field.map(Into::into);
         DecodeFailure::Unreadable(error.message, Some((kind.clone(), version_name.clone())))
     })?;
     let mut object = decoded.object;

@@ -91,7 +91,7 @@ pub(super) fn read(
         ));
     }
     let refuse = |ctx: &mut Context<'_>, error: crd::DecodeError| {
-        ctx.trace.undecodable_field = Some(error.path);
+        ctx.trace.undecodable_field = Some(error.path.into());
         error.message
     };
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };

@@ -63,7 +63,7 @@ pub(in crate::server) fn decoded_object(
     let value = text::json::read(&text);
     let decode = if value.is_ok() { decode::decode_valid } else { decode::decode };
     let decoded = decode(kind.types, &kind.endpoint, &text).map_err(|mut refusal| {
-        ctx.trace.undecodable_field = refusal.path.take();
+        ctx.trace.undecodable_field = refusal.path.take().map(Into::into);
         refuse(refusal)
     })?;
     strict.extend(decoded.strict.iter().map(Strict::error));
