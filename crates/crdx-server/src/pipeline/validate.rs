@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn too_small_values_have_errors_of_their_own_since_1_38() {
         let message = |schema, v| {
-            let found = validate(&json(v), &node(schema), &ROOT, "1.38".parse().unwrap());
+            let found = validate(&json(v), &node(schema), &FieldPath::new("a"), "1.38".parse().unwrap());
             found.iter().map(|error| format!("{} {error}", error.kind.reason())).collect::<Vec<_>>()
         };
         let expected = "FieldValueTooShort a: Too short: must be at least 2 characters";

@@ -6,7 +6,7 @@ use super::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::field::FieldError;
-use crdx_value::release::{V1_30, V1_33, V1_37};
+use crdx_value::release::{V1_30, V1_33, V1_37, V1_38};
 use std::collections::HashSet;
 
 /// The internal type.
@@ -186,6 +186,22 @@ fn seccomp_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
         }
         (_, false) => {}
     }
+    if errors.release.since(V1_38) {
+        profile_of_image(errors, type_.text(), &profile.child("oci"));
+    }
+}
+
+/// A profile in an image, whose type is not supported yet (`Validate_SeccompProfile`).
+fn profile_of_image(errors: &mut Errors, type_: &str, image: &FieldValue<'_, '_>) {
+    match (type_, image.is_set()) {
+        ("OCI", true) => {}
+        ("OCI", false) => errors.invalid_value(&image.path, "", "must be specified when `type` is \"OCI\""),
+        (_, true) => errors.invalid_value(&image.path, "", "may only be specified when `type` is \"OCI\""),
+        (_, false) => {}
+    }
+    if image.is_set() {
+        errors.require_text(&image.child("ref"));
+    }
 }
 
 fn profile_type(errors: &mut Errors, type_: &FieldValue<'_, '_>, missing: &str) {
@@ -241,6 +257,26 @@ mod tests {
         let updated =
             |old: &str| updated("v1", "PodTemplate", &template(old, "i"), &template(mount, "j"), "1.36").len();
         assert_eq!((updated(mount), updated("{}")), (0, 1));
+    }
+
+    #[test]
+    fn profiles_in_images_are_known_since_1_38() {
+        let errors = |profile: &str, release| {
+            let context = format!(r#"{{"seccompProfile":{profile}}}"#);
+            let spec = format!(r#"{{"containers":[{{"name":"c","image":"i"}}],"securityContext":{context}}}"#);
+            created("v1", "Pod", &format!(r#"{{"spec":{spec}}}"#), release)
+        };
+        let other = r#"{"type":"Unconfined","oci":{"ref":"a"}}"#;
+        assert_eq!(errors(other, "1.37"), [""; 0]);
+        let unsupported = r#"spec.securityContext.seccompProfile.type: Unsupported value: "OCI": supported values: "Localhost", "RuntimeDefault", "Unconfined""#;
+        let required = "spec.securityContext.seccompProfile.oci.ref: Required value";
+        let text =
+            r#"spec.securityContext.seccompProfile.oci: Invalid value: "": may only be specified when `type` is "OCI""#;
+        assert_eq!(errors(other, "1.38"), [text]);
+        assert_eq!(errors(r#"{"type":"OCI","oci":{}}"#, "1.38"), [unsupported, required]);
+        let text =
+            r#"spec.securityContext.seccompProfile.oci: Invalid value: "": must be specified when `type` is "OCI""#;
+        assert_eq!(errors(r#"{"type":"OCI"}"#, "1.38"), [unsupported, text]);
     }
 
     #[test]
