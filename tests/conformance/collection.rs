@@ -181,6 +181,10 @@ fn validate_built_in_kinds(release: &str) {
             .filter(|record| record["op"] == op)
             .filter(|record| names.insert(format!("{}{}", record["path"], record["body"]["metadata"]["name"])))
             .collect();
+        // The requests that were sent to the beta of 1.38 create objects.
+        if (release, op) == ("1.38", "update") && records.is_empty() {
+            continue;
+        }
         assert!(records.len() > 20, "{release} has records of {op}");
         compare(release, op, &records);
     }
