@@ -118,7 +118,7 @@ pub struct OutputSettingError {
     /// `command` or `format`
     part: &'static str,
     word: String,
-    origin: Origin,
+    origin: Box<Origin>,
     help: String,
 }
 
@@ -131,7 +131,7 @@ pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(
     let unknown = |part, word: &str, known: Vec<String>| {
         let help = closest(word, known.iter().map(String::as_str))
             .map_or_else(|| format!("give one of {}", known.join(", ")), did_you_mean);
-        Err(OutputSettingError { part, word: word.to_owned(), origin: setting.origin.clone(), help })
+        Err(OutputSettingError { part, word: word.to_owned(), origin: Box::new(setting.origin.clone()), help })
     };
     let formats = |command: &clap::Command| -> Vec<String> {
         let args = command.get_arguments().filter(|arg| arg.get_id() == "output");

@@ -115,7 +115,9 @@ impl Key {
         match self {
             Self::KubernetesVersion => drop(value.parse::<ReleaseSet>()?),
             Self::Skip => drop(value.parse::<KindPattern>()?),
-            Self::Severities => drop(value.parse::<SeverityOf>()?),
+            Self::Severities => {
+                value.parse::<SeverityOf>()?;
+            }
             Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
             Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
             Self::Crds | Self::Policies | Self::Old | Self::Namespaces | Self::Output => {

@@ -48,7 +48,9 @@ fn fields() -> BTreeSet<&'static str> {
             }
         }
         for name in ["apiextensions/v1.CustomResourceDefinition", "apiextensions/v1beta1.CustomResourceDefinition"] {
-            GoType::named(types, name).into_iter().for_each(|type_| add_fields(type_, &mut names, &mut seen));
+            if let Some(type_) = GoType::named(types, name) {
+                add_fields(type_, &mut names, &mut seen);
+            }
         }
     }
     names

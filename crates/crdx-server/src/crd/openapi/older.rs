@@ -113,7 +113,9 @@ fn describe_shards(value: &mut Value, [from, to]: [&str; 2], depth: usize) {
             members.values_mut().for_each(|member| describe_shards(member, [from, to], depth - 1));
         }
         Value::Array(items) if depth > 0 => {
-            items.iter_mut().for_each(|item| describe_shards(item, [from, to], depth - 1));
+            for item in items {
+                describe_shards(item, [from, to], depth - 1);
+            }
         }
         _ => {}
     }
