@@ -1,7 +1,7 @@
 //! Makes the settings of the file and the variables the defaults of a command's flags. A flag that is given always takes
 //! precedence, because clap uses a default only for a flag without a value.
 
-use crate::commands::command_line::{self, Args};
+use crate::commands::command_line::Args;
 use crate::commands::definitions::is_path;
 use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
 use crate::input::Options;
@@ -25,7 +25,7 @@ pub fn read(args: &Args) -> Result<Settings, ConfigurationError> {
     let variables = of_variables(&|name| env::var_os(name))?;
     // The language server reads the file of the workspace that the editor opens.
     #[cfg(feature = "lsp")]
-    let is_server = matches!(args.command, command_line::Command::Lsp(_));
+    let is_server = matches!(args.command, crate::commands::command_line::Command::Lsp(_));
     #[cfg(not(feature = "lsp"))]
     let is_server = false;
     let settings = if is_server { Settings::default() } else { lookup(args).read(&directory, true)? };
