@@ -212,12 +212,13 @@ mod tests {
         };
         let admission = "admissionregistration.k8s.io";
         let all: Vec<u32> = table().releases().collect();
+        let since = |release: u32| -> Vec<u32> { table().releases().filter(|later| *later >= release).collect() };
         assert_eq!(served(&format!("{admission}/v1beta1"), "MutatingAdmissionPolicy"), [0; 0]);
-        assert_eq!(served(&format!("{admission}/v1"), "MutatingAdmissionPolicy"), [36, 37]);
+        assert_eq!(served(&format!("{admission}/v1"), "MutatingAdmissionPolicy"), since(36));
         assert_eq!(served(&format!("{admission}/v1"), "ValidatingAdmissionPolicy"), all);
         // A beta version that was enabled before such versions became opt-in.
         assert_eq!(served("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema"), [30, 31]);
-        assert_eq!(served("resource.k8s.io/v1", "DeviceClass"), [34, 35, 36, 37]);
+        assert_eq!(served("resource.k8s.io/v1", "DeviceClass"), since(34));
         assert_eq!(served("resource.k8s.io/v1beta1", "DeviceClass"), [0; 0]);
         // Not stored, but created.
         for (group_version, kind) in [
