@@ -26,8 +26,6 @@ const ALLOWED: &[&str] = &[
     "crates/crdx-server/src/server/strategy/scale/object.rs",
     "crates/crdx-server/src/server/strategy/scale/typed.rs",
     "crates/crdx-server/src/server/strategy/typed_resource/decode.rs",
-    "crates/crdx-server/src/server/strategy/typed_resource/services/node_ports.rs",
-    "crates/crdx/src/simulator/builtin/volume_resize.rs",
 ];
 
 /// Returns true if a type in `text` is `Result<…, String>`, on one line or several.

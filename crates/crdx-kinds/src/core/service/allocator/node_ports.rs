@@ -6,7 +6,7 @@ use super::{
     ports, text,
 };
 use crdx_value::field::{FieldError, FieldPath};
-use crdx_value::{Map, Value};
+use crdx_value::{GoError, Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
@@ -62,15 +62,15 @@ struct Operation<'a> {
 
 impl Operation<'_> {
     /// `Allocate`
-    fn allocate(&mut self, port: i64) -> Result<(), String> {
+    fn allocate(&mut self, port: i64) -> Result<(), GoError> {
         let last = FIRST_PORT + PORTS - 1;
         let checks_range = !self.all.dry_run && !self.all.allows_any_port;
         if checks_range && !(i64::from(FIRST_PORT)..=i64::from(last)).contains(&port) {
             let range = format!("{FIRST_PORT}-{last}");
-            return Err(format!("provided port is not in the valid range. The range of valid ports is {range}"));
+            return Err(format!("provided port is not in the valid range. The range of valid ports is {range}").into());
         }
         if (self.all.is_used)(&port) || self.allocated.contains(&port) {
-            return Err(ALLOCATED.to_owned());
+            return Err(ALLOCATED.into());
         }
         self.record(port);
         Ok(())

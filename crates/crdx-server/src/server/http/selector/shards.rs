@@ -4,8 +4,8 @@
 use crate::server::metadata;
 use crdx_cel::ast::{Expr, ExprKind, Literal};
 use crdx_cel::syntax::{self, MacroSet, ParseOptions, ParserVersion};
-use crdx_value::Value;
 use crdx_value::quote::go_quote;
+use crdx_value::{GoError, Value};
 
 /// The upper bound of the last range, 2^64.
 const END: &str = "0x10000000000000000";
@@ -28,17 +28,17 @@ impl ShardSelector {
     ///
     /// # Errors
     /// Returns the message of the server.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        Self::parse_expression(text).map_err(|error| format!("invalid shard selector: {error}"))
+        Self::parse_expression(text).map_err(|error| format!("invalid shard selector: {error}").into())
     }
 
-    fn parse_expression(text: &str) -> Result<Self, String> {
+    fn parse_expression(text: &str) -> Result<Self, GoError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("empty shard selector is not allowed; omit the parameter for unfiltered lists".to_owned());
+            return Err("empty shard selector is not allowed; omit the parameter for unfiltered lists".into());
         }
         let options =
             ParseOptions { optional_syntax: false, macros: MacroSet::default(), version: ParserVersion::V0_29 };
@@ -55,13 +55,14 @@ impl ShardSelector {
                 ExprKind::Call { function, args, .. } if function == "shardRange" => ranges.push(range(args)?),
                 ExprKind::Call { function, .. } => {
                     let name = go_quote(function);
-                    return Err(format!("unsupported function {name}; only shardRange() and || are allowed"));
+                    return Err(format!("unsupported function {name}; only shardRange() and || are allowed").into());
                 }
                 _ => {
                     let kind = kind(expr);
                     return Err(format!(
                         "unexpected expression kind {kind}; expected shardRange() call or || operator"
-                    ));
+                    )
+                    .into());
                 }
             }
         }
@@ -69,7 +70,7 @@ impl ShardSelector {
             && let Some(other) = ranges.iter().find(|range| range.field != first.field)
         {
             let (first, other) = (go_quote(first.field), go_quote(other.field));
-            return Err(format!("all shard ranges must use the same field, got {first} and {other}"));
+            return Err(format!("all shard ranges must use the same field, got {first} and {other}").into());
         }
         Ok(Self { ranges })
     }
@@ -120,25 +121,25 @@ fn kind(expr: &Expr) -> u8 {
 }
 
 /// `parseShardRangeCall`
-fn range(args: &[Expr]) -> Result<Range, String> {
+fn range(args: &[Expr]) -> Result<Range, GoError> {
     let [field, start, end] = args else {
-        return Err(format!("shardRange() requires exactly 3 arguments, got {}", args.len()));
+        return Err(format!("shardRange() requires exactly 3 arguments, got {}", args.len()).into());
     };
     let path = field_path(field).map_err(|error| format!("shardRange() first argument: {error}"))?;
     let supported = ["object.metadata.uid", "object.metadata.namespace"];
     let Some(field) = supported.into_iter().find(|known| *known == path) else {
         let path = go_quote(&path);
-        return Err(format!("unsupported field path {path}; supported: {}", supported.join(", ")));
+        return Err(format!("unsupported field path {path}; supported: {}", supported.join(", ")).into());
     };
     let (start, end) = (hexadecimal(start, "hexStart")?, hexadecimal(end, "hexEnd")?);
     if !is_less(&start, &end) {
-        return Err(format!("shard range start {start} must be less than end {end}"));
+        return Err(format!("shard range start {start} must be less than end {end}").into());
     }
     Ok(Range { field, start, end })
 }
 
 /// `extractFieldPath`
-fn field_path(mut expr: &Expr) -> Result<String, String> {
+fn field_path(mut expr: &Expr) -> Result<String, GoError> {
     let mut parts = Vec::new();
     loop {
         match &expr.kind {
@@ -153,14 +154,16 @@ fn field_path(mut expr: &Expr) -> Result<String, String> {
             }
             _ => {
                 let kind = kind(expr);
-                return Err(format!("expected field path (e.g. object.metadata.uid), got expression kind {kind}"));
+                return Err(
+                    format!("expected field path (e.g. object.metadata.uid), got expression kind {kind}").into()
+                );
             }
         }
     }
 }
 
 /// `extractHexLiteral`
-fn hexadecimal(expr: &Expr, name: &str) -> Result<String, String> {
+fn hexadecimal(expr: &Expr, name: &str) -> Result<String, GoError> {
     let text = match &expr.kind {
         ExprKind::Literal(Literal::String(text)) => text,
         ExprKind::Literal(other) => {
@@ -173,34 +176,36 @@ fn hexadecimal(expr: &Expr, name: &str) -> Result<String, String> {
                 Literal::String(_) => "string",
                 Literal::Bytes(_) => "[]uint8",
             };
-            return Err(format!("{name} must be a string literal, got {type_}"));
+            return Err(format!("{name} must be a string literal, got {type_}").into());
         }
         _ => {
             let kind = kind(expr);
-            return Err(format!("{name} must be a string literal (e.g. '0xff'), got expression kind {kind}"));
+            return Err(format!("{name} must be a string literal (e.g. '0xff'), got expression kind {kind}").into());
         }
     };
     let quoted = go_quote(text);
     let Some(digits) = text.strip_prefix("0x") else {
-        return Err(format!("{name} must have '0x' prefix, got {quoted}"));
+        return Err(format!("{name} must have '0x' prefix, got {quoted}").into());
     };
     if digits.is_empty() {
-        return Err(format!("{name}: hex value is required after '0x'"));
+        return Err(format!("{name}: hex value is required after '0x'").into());
     }
     if digits.len() > 17 {
         let (length, digits) = (digits.len(), go_quote(digits));
-        return Err(format!("{name}: hex value too long ({length} chars, max 17): {digits}"));
+        return Err(format!("{name}: hex value too long ({length} chars, max 17): {digits}").into());
     }
     if let Some(wrong) = digits.chars().find(|c| !matches!(c, '0'..='9' | 'a'..='f')) {
-        return Err(format!("{name}: invalid hex character {} in {quoted}", go_quote(&wrong.to_string())));
+        return Err(format!("{name}: invalid hex character {} in {quoted}", go_quote(&wrong.to_string())).into());
     }
     if digits.len() == 17 {
         if text != END {
-            return Err(format!("{name}: 17-digit hex value must be '{END}' (2^64), got {quoted}"));
+            return Err(format!("{name}: 17-digit hex value must be '{END}' (2^64), got {quoted}").into());
         }
     } else if digits.len() != 16 {
         let padded = go_quote(&format!("0x{digits:0>16}"));
-        return Err(format!("{name} must be a 0x-prefixed 16-digit hex value, got {quoted} (did you mean {padded}?)"));
+        return Err(
+            format!("{name} must be a 0x-prefixed 16-digit hex value, got {quoted} (did you mean {padded}?)").into()
+        );
     }
     Ok(text.clone())
 }
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_the_server() {
-        let error = |text: &str| ShardSelector::parse(text).unwrap_err();
+        let error = |text: &str| ShardSelector::parse(text).unwrap_err().to_string();
         let short = "shardRange(object.metadata.uid, '0x0', '0x8000000000000000')";
         let expected = r#"invalid shard selector: hexStart must be a 0x-prefixed 16-digit hex value, got "0x0" (did you mean "0x0000000000000000"?)"#;
         assert_eq!(error(short), expected);
