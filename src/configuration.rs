@@ -62,7 +62,7 @@ impl fmt::Display for Origin {
 #[error("{}", .0.text())]
 pub struct ConfigurationError(Box<Problem>);
 
-/// What is wrong, where, and what to do.
+/// The error, its place, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Problem {
     message: String,

@@ -33,7 +33,7 @@ pub enum Error {
     Reported,
 }
 
-/// What is wrong, where, and what to do.
+/// The error, its place, and the next step.
 #[derive(Debug)]
 pub struct Problem {
     message: String,

@@ -40,7 +40,7 @@ impl Live {
         }
     }
 
-    /// Returns the objects on which answers depend, none of which are read yet.
+    /// Returns the objects on which answers depend; they are not read yet.
     pub fn objects(self: &Arc<Self>) -> Arc<LiveObjects> {
         Arc::new(LiveObjects::new(Arc::clone(self) as Arc<dyn Cluster>))
     }

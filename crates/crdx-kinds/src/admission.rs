@@ -1,4 +1,4 @@
-//! What the admission plugins have in common that depend on the object alone (`plugin/pkg/admission`).
+//! Helpers of the admission plugins that depend on the object alone (`plugin/pkg/admission`).
 
 use crdx_value::Value;
 

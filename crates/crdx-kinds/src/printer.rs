@@ -1,4 +1,4 @@
-//! What the Tables of built-in kinds have in common (`pkg/printers/internalversion/printers.go` of Kubernetes). The
+//! Helpers for the Tables of built-in kinds (`pkg/printers/internalversion/printers.go` of Kubernetes). The
 //! descriptions of columns that Kubernetes takes from its documentation of fields are empty.
 
 use crdx_server::server::{CREATED_COLUMN, NAME_COLUMN, PrinterColumn, label_selector_of};

@@ -42,7 +42,7 @@ pub const SERVICES: GroupVersionResource<'static> = v1("", "services");
 /// `ServiceCIDR`
 pub const SERVICE_CIDRS: GroupVersionResource<'static> = v1("networking.k8s.io", "servicecidrs");
 
-/// What is known of an object.
+/// The knowledge about an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup<T> {
     /// It exists.
@@ -63,7 +63,7 @@ impl<T> Lookup<T> {
     }
 }
 
-/// What is known of the objects of a resource.
+/// The knowledge about the objects of a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
     /// The known objects, in any order.
@@ -98,7 +98,7 @@ pub fn is_terminating(namespace: &Value) -> bool {
     is_deleting || namespace.str_at(&["status", "phase"]) == Some("Terminating")
 }
 
-/// A cluster of which nothing is known.
+/// A cluster without known objects.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnknownCluster;
 

@@ -66,7 +66,7 @@ pub struct PolicyRehearsal<'a> {
     servers: Mutex<Vec<Server>>,
     /// The server for objects of built-in kinds.
     built_in: BuiltInServer,
-    /// What is known of the cluster.
+    /// The known state of the cluster.
     cluster: Arc<KnownCluster>,
 }
 

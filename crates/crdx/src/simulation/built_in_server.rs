@@ -72,7 +72,7 @@ pub struct Write<'a> {
     pub sent: &'a Value,
     /// The existing object of an update.
     pub existing: Option<ExistingObject<'a>>,
-    /// What is known of the cluster.
+    /// The known state of the cluster.
     pub cluster: Option<&'a Arc<KnownCluster>>,
 }
 

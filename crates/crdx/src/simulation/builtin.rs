@@ -313,7 +313,7 @@ struct Sending<'a> {
     sent: &'a Value,
     /// Its JSON; `None` if it is decoded without findings.
     body: Option<&'a str>,
-    /// What is known of the cluster.
+    /// The known state of the cluster.
     cluster: &'a Arc<KnownCluster>,
     /// The families of the cluster, for a Service.
     service_families: Option<Families>,

@@ -18,7 +18,7 @@ use given::{GivenObjects, replace};
 use live::LiveObjects;
 use std::sync::Arc;
 
-/// The kinds of which a cluster has few objects in a namespace, so that one list answers for all of them.
+/// The kinds that have few objects in a namespace, so that one list answers for all of them.
 const LISTED: [GroupVersionResource<'static>; 4] =
     [PRIORITY_CLASSES, RUNTIME_CLASSES, STORAGE_CLASSES, SERVICE_ACCOUNTS];
 
@@ -91,7 +91,7 @@ impl KnownCluster {
     }
 }
 
-/// What is read from the cluster to find an object: a list of few objects answers for all of them.
+/// The reads from the cluster that find an object: a list of few objects answers for all of them.
 fn read_as(wanted: &Wanted) -> Wanted {
     let name = wanted.name.clone().filter(|_| !LISTED.contains(&wanted.of()));
     Wanted { name, ..wanted.clone() }

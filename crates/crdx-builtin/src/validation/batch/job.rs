@@ -55,7 +55,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     delegation(errors, &metadata, old.map(|old| FieldValue::new(old.get("metadata"), ROOT)));
 }
 
-/// Reports annotations of which one needs the other, unless an update keeps them (`validateDelegationAnnotations`, since 1.38).
+/// Reports an annotation without the other one that it needs, unless an update keeps them (`validateDelegationAnnotations`, since 1.38).
 pub(crate) fn delegation(errors: &mut Errors, metadata: &FieldValue<'_, '_>, old: Option<FieldValue<'_, '_>>) {
     const KEYS: [&str; 2] = ["scheduling.k8s.io/workload-name", "scheduling.k8s.io/group-template-name"];
     let annotations = metadata.child("annotations");

@@ -141,7 +141,7 @@ pub(crate) const ACCESS_MODES: &[&str] = &["ReadOnlyMany", "ReadWriteMany", "Rea
 /// `supportedVolumeModes`
 pub(crate) const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
 
-/// What the existing claim of an update already contains.
+/// The parts that the existing claim of an update already contains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClaimOptions {
     /// `AllowInvalidLabelValueInSelector`

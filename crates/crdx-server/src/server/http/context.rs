@@ -38,7 +38,7 @@ pub(in crate::server) struct Context<'a> {
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
     pub object: Option<Value>,
-    /// What the strategy noted about the object.
+    /// The notes of the strategy about the object.
     pub notes: ObjectNotes,
     /// The answers of webhooks.
     pub calls: Calls,

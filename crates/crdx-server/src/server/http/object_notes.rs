@@ -1,9 +1,9 @@
-//! What a strategy notes about the object of a request.
+//! The notes of a strategy about the object of a request.
 
 use crdx_types::empties::Empties;
 
-/// What the encoded form of an object of a built-in kind does not show. A strategy notes it when it decodes the object, and
-/// reads it when it prepares and validates the object.
+/// Properties of an object of a built-in kind that its encoded form does not show. A strategy notes them when it decodes the object, and
+/// reads them when it prepares and validates the object.
 #[derive(Debug, Default)]
 pub(in crate::server) struct ObjectNotes {
     /// The empty lists and maps of the object.

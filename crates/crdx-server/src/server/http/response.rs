@@ -43,7 +43,7 @@ pub enum Format {
 /// The objects of the cluster that a request needs and that are not known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterNeeds {
-    /// What has to be read of the state of the cluster before the request can be answered. If it is not empty, the request had
+    /// The parts of the state of the cluster to read before the request can be answered. If it is not empty, the request had
     /// no effect and the response is not an answer: read it, and send the request again.
     pub unread: Vec<Wanted>,
     /// The unknown parts of the cluster that decide the answer. If it is not empty, the answer of a server that accepts the

@@ -1,4 +1,4 @@
-//! What the answer to a request depends on besides the object: the existing object, and whether its namespace accepts it.
+//! The inputs of an answer besides the object: the existing object, and whether its namespace accepts it.
 
 use super::reject_with;
 use crate::cluster;

@@ -25,7 +25,7 @@ pub struct Submission<'a> {
     pub context: SimulationContext<'a>,
     /// The resource of the object.
     pub target: Target<'a>,
-    /// What is known of the cluster.
+    /// The known state of the cluster.
     pub cluster: &'a Arc<KnownCluster>,
     /// Hints of the schema.
     pub schema: &'a Hints<'a>,
