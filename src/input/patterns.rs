@@ -20,7 +20,7 @@ const LONGEST: usize = 4096;
 
 /// The most paths that the patterns of one command visit: some seconds of work. A repository of a hundred thousand files has
 /// about as many for each `**`.
-const MOST_VISITS: usize = 300_000;
+const MOST_VISITS: usize = 200_000;
 
 /// The paths that the patterns of one command may still visit. Components such as `*/..` visit directories again, and a
 /// pattern may have thousands of them.
