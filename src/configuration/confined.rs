@@ -7,6 +7,7 @@ use crate::input::Options;
 use crate::input::files::{Source, Step, expand};
 use crate::input::remote::url::is_url;
 use crdx::report::SourceLocation;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,9 @@ pub fn check_paths(
         let Some(Setting { values, origin: Origin::File(location) }) = settings.settings.get(&key) else { continue };
         let project = Project { root: &root, key, location };
         let options = if key == Key::Crds { options.clone().of_definitions() } else { options.clone() };
-        for value in values.iter().filter(|value| !is_url(value)) {
+        // A path given twice is read once.
+        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
+        for value in values {
             // Nothing outside of the project is searched either: of a pattern, this is the directory before it.
             let existing = Path::new(value).ancestors().find(|path| path.exists());
             project.check_place(existing.unwrap_or(Path::new("")))?;
