@@ -560,7 +560,7 @@ def texts(errors):
 
 
 def in_order(text):
-    """A text without what is random: the order of the errors of an apply patch, some of which an unknown field hides, and spaces in the output of go-cmp. The keys of objects in etcd have no
+    """Removes the random parts of a text: the order of the errors of an apply patch (an unknown field hides some of them), and spaces in the output of go-cmp. The keys of objects in etcd have no
     prefix in a dry run."""
     if UNDECLARED in text:
         return text.split("): ")[0] + UNDECLARED
