@@ -3,7 +3,7 @@
 use crate::admission::{append, items};
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
-use crdx_server::server::{Behaviour, FieldLabel, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
+use crdx_server::server::{Behaviour, FieldLabel, InitialStatus, KindStrategy};
 use crdx_types::empties::Empties;
 use crdx_value::release::{Minor, V1_31, V1_33, V1_36};
 use crdx_value::{Value, object};
@@ -32,24 +32,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for Node {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
-        FACTS.prepare_create(object, request);
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {

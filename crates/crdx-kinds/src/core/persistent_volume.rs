@@ -24,16 +24,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for PersistentVolume {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {

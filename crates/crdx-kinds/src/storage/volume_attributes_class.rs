@@ -14,8 +14,8 @@ pub(crate) struct VolumeAttributesClass;
 static FACTS: DeclaredKind = DeclaredKind { behaviour: Behaviour::RETURNED, ..DeclaredKind::MOST };
 
 impl KindStrategy for VolumeAttributesClass {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {

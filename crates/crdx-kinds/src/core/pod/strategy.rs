@@ -8,9 +8,7 @@ use crate::features::{Features, drop_features};
 use crdx_builtin::quality_of_service;
 use crdx_builtin::validation;
 use crdx_server::server::behaviour::{NAMESPACE, text};
-use crdx_server::server::{
-    Behaviour, BuiltInKind, FieldLabel, InitialStatus, KindRequest, KindStrategy, PrinterColumn, Subresource,
-};
+use crdx_server::server::{Behaviour, BuiltInKind, FieldLabel, InitialStatus, KindRequest, KindStrategy, Subresource};
 use crdx_types::empties::Empties;
 use crdx_value::field::ErrorList;
 use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_37};
@@ -52,12 +50,8 @@ static FIELDS: &[FieldLabel] = &[
 ];
 
 impl KindStrategy for Pod {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn complete_decoded(&self, object: &mut Value, release: Release) {

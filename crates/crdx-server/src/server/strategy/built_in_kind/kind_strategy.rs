@@ -66,14 +66,20 @@ pub struct KindRequest<'r> {
 
 /// The difference between one built-in kind and most of them (`strategy.go` in `pkg/registry/*/*`).
 pub trait KindStrategy: Debug + Send + Sync {
+    /// The strategy whose behaviour, columns, preparation and empty fields this one has, unless it defines its own.
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        None
+    }
+
     /// The facts about the kind.
     fn behaviour(&self) -> &Behaviour {
-        const { &Behaviour::MOST }
+        const MOST: &Behaviour = &Behaviour::MOST;
+        self.facts().map_or(MOST, |facts| facts.behaviour())
     }
 
     /// The columns of its Table, if they are not those of most kinds: name and age (`pkg/printers/internalversion`).
     fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        None
+        self.facts()?.columns()
     }
 
     /// The conversion between a version and the stored form, unless both have the same fields; `is_newest` is true for the
@@ -94,7 +100,11 @@ pub trait KindStrategy: Debug + Send + Sync {
 
     /// Sets and drops the fields that the server sets and drops when it decodes an object, besides the defaults of its
     /// type. Called by servers that generate fields.
-    fn complete_decoded(&self, _object: &mut Value, _release: Release) {}
+    fn complete_decoded(&self, object: &mut Value, release: Release) {
+        if let Some(facts) = self.facts() {
+            facts.complete_decoded(object, release);
+        }
+    }
 
     /// Sets the defaults that are the current time. Called by servers that generate fields.
     fn default_times(&self, _object: &mut Value, _now: Timestamp) {}
@@ -116,21 +126,33 @@ pub trait KindStrategy: Debug + Send + Sync {
     }
 
     /// Completes a new object (`PrepareForCreate`) whose status and generation are set.
-    fn prepare_create(&self, _object: &mut Value, _request: &KindRequest<'_>) {}
+    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_create(object, request);
+        }
+    }
 
     /// Completes an update of the object (`PrepareForUpdate`) that has the old status. The generation is counted later.
-    fn prepare_update(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_update(object, old, request);
+        }
+    }
 
     /// Completes a write of a part that is neither the status nor the whole object. The generation is counted later.
     fn prepare_part(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
 
     /// Completes a write of the status (`PrepareForUpdate` of its strategy) that has the old specification.
-    fn prepare_status(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_status(object, old, request);
+        }
+    }
 
     /// Returns true if an update has empty lists or maps that count as changes: some strategies compare objects with
     /// `reflect.DeepEqual`, which tells them from absent ones.
-    fn has_emptied(&self, _object: &Value, _empties: &Empties) -> bool {
-        false
+    fn has_emptied(&self, object: &Value, empties: &Empties) -> bool {
+        self.facts().is_some_and(|facts| facts.has_emptied(object, empties))
     }
 
     /// The errors of a write that are found before those of the metadata; `old` is `None` for a new object, and `namespace`
