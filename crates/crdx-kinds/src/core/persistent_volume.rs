@@ -1,11 +1,9 @@
 //! `PersistentVolume`s.
 
-use crate::admission::add_finalizer;
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, list, text, wide};
 use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
-use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::release::V1_34;
 use crdx_value::time;
@@ -26,10 +24,6 @@ static FACTS: DeclaredKind = DeclaredKind {
 impl KindStrategy for PersistentVolume {
     fn facts(&self) -> Option<&dyn KindStrategy> {
         Some(&FACTS)
-    }
-
-    fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {
-        add_finalizer(object, "kubernetes.io/pv-protection");
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
