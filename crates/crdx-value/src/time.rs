@@ -31,13 +31,13 @@ const MICRO: &str = "2006-01-02T15:04:05.000000Z07:00";
 const LOCAL: &str = "2006-01-02T15:04:05";
 const DATE: &str = "2006-01-02";
 
-struct Reader<'a> {
+struct LayoutReader<'a> {
     layout: &'static str,
     whole: &'a str,
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl LayoutReader<'_> {
     fn mismatch(&self, layout_element: &str) -> GoError {
         let (whole, rest) = (quote(self.whole), quote(self.rest));
         format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(self.layout), quote(layout_element))
@@ -177,7 +177,7 @@ pub fn parse_date(text: &str) -> Result<Timestamp, GoError> {
 }
 
 fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), GoError> {
-    let mut r = Reader { layout, whole: text, rest: text };
+    let mut r = LayoutReader { layout, whole: text, rest: text };
     let year = r.year()?;
     r.literal('-')?;
     let month = r.number("01", false)?;
