@@ -21,7 +21,7 @@ use super::spans::outline::Outline;
 use super::strict::StrictError;
 use super::{Error, Position};
 use crdx_value::Value;
-use source::Source;
+use source::CheckedText;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -81,7 +81,7 @@ impl Strict {
 /// Returns the message of `yaml.YAMLToJSON` (`yaml: line 3: …`), without kubectl's prefix `error converting YAML to
 /// JSON: `.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     match block::read(&source) {
         Some(value) => Ok(value),
         None => Ok(decode::decode(&tree::parse(&source)?, &source.text, false)?.value),
@@ -90,7 +90,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
 
 /// Decodes the first document of `text` and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     if let Some(value) = block::read(&source) {
         return Ok(Strict { value, duplicates: Vec::new(), rest: None });
     }
@@ -105,7 +105,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// The positions of the nodes of the first document that are on a path, and maybe of others; `None` for a text that is
 /// not ordinary.
 pub(super) fn outline_of_path(text: &[u8], path: &str) -> Option<Outline> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     if matches!(source.text, Cow::Owned(_)) {
         return None;
     }
@@ -114,7 +114,7 @@ pub(super) fn outline_of_path(text: &[u8], path: &str) -> Option<Outline> {
 
 /// The positions of the nodes of the first document; empty if it cannot be decoded.
 pub(super) fn outline(text: &[u8]) -> Outline {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     // Offsets in UTF-16 text would differ from those in the converted text.
     if matches!(source.text, Cow::Owned(_)) {
         return Outline::default();

@@ -38,15 +38,15 @@ pub fn to_string_within(v: &Value, limit: usize) -> Result<String, TooLong> {
 
 /// Writes a value. It may stop when the text is longer than `limit`.
 fn written(v: &Value, limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), limit, column: 0, indent: -1, whitespace: true, indention: true };
-    writer.node(v, Context::Root);
+    let mut writer = Emitter { out: String::new(), limit, column: 0, indent: -1, whitespace: true, indention: true };
+    writer.node(v, EmitterContext::Root);
     writer.new_line();
     writer.out
 }
 
 /// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum EmitterContext {
     Root,
     Sequence,
     Mapping,
@@ -54,7 +54,7 @@ enum Context {
     SimpleKey,
 }
 
-struct Writer {
+struct Emitter {
     out: String,
     /// The length after which nothing else needs to be written.
     limit: usize,
@@ -66,7 +66,7 @@ struct Writer {
     indention: bool,
 }
 
-impl Writer {
+impl Emitter {
     fn put(&mut self, c: char) {
         self.out.push(c);
         self.column += 1;
@@ -108,7 +108,7 @@ impl Writer {
         self.indention &= is_indention;
     }
 
-    fn node(&mut self, v: &Value, context: Context) {
+    fn node(&mut self, v: &Value, context: EmitterContext) {
         match v {
             _ if self.out.len() > self.limit => {}
             Value::Null => self.scalar("null", RequestedStyle::Plain, context),
@@ -120,7 +120,7 @@ impl Writer {
             Value::Object(members) if members.is_empty() => self.indicator("{}", true, false),
             Value::Array(items) => {
                 let outer = self.indent;
-                let indentless = context == Context::Mapping && !self.indention;
+                let indentless = context == EmitterContext::Mapping && !self.indention;
                 if outer < 0 {
                     self.indent = 0;
                 } else if !indentless {
@@ -129,7 +129,7 @@ impl Writer {
                 for item in items {
                     self.new_line();
                     self.indicator("-", true, true);
-                    self.node(item, Context::Sequence);
+                    self.node(item, EmitterContext::Sequence);
                 }
                 self.indent = outer;
             }
@@ -139,22 +139,22 @@ impl Writer {
                 for (key, value) in order::sorted(members) {
                     self.new_line();
                     if key.len() <= MAX_SIMPLE_KEY && !key.chars().any(is_break) {
-                        self.text(key, Context::SimpleKey);
+                        self.text(key, EmitterContext::SimpleKey);
                         self.indicator(":", false, false);
                     } else {
                         self.indicator("?", true, true);
-                        self.text(key, Context::Mapping);
+                        self.text(key, EmitterContext::Mapping);
                         self.new_line();
                         self.indicator(":", true, true);
                     }
-                    self.node(value, Context::Mapping);
+                    self.node(value, EmitterContext::Mapping);
                 }
                 self.indent = outer;
             }
         }
     }
 
-    fn text(&mut self, text: &str, context: Context) {
+    fn text(&mut self, text: &str, context: EmitterContext) {
         let is_text = matches!(resolve::plain(text), Scalar::Text(_)) && !resolve::timestamp(text) && !is_base60(text);
         let style = if text.contains('\n') {
             RequestedStyle::Literal
@@ -166,11 +166,11 @@ impl Writer {
         self.scalar(text, style, context);
     }
 
-    fn scalar(&mut self, text: &str, style: RequestedStyle, context: Context) {
-        let style = style.allowed(Analysis::new(text), text, context == Context::SimpleKey);
+    fn scalar(&mut self, text: &str, style: RequestedStyle, context: EmitterContext) {
+        let style = style.allowed(Analysis::new(text), text, context == EmitterContext::SimpleKey);
         let outer = self.indent;
         self.indent = if outer < 0 { INDENT } else { outer + INDENT };
-        let fold = context != Context::SimpleKey;
+        let fold = context != EmitterContext::SimpleKey;
         match style {
             RequestedStyle::Plain => self.plain(text, fold),
             RequestedStyle::Single => self.single(text, fold),

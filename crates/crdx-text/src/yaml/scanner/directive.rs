@@ -1,7 +1,7 @@
 //! Scans directives, anchors, aliases and tags.
 
 use super::Scanner;
-use crate::yaml::token::{Kind, Tag, TagDirective};
+use crate::yaml::token::{Tag, TagDirective, TokenKind};
 use crate::{Error, lossy};
 
 /// Returns true for a letter, digit, `_` or `-`.
@@ -63,7 +63,7 @@ impl<'a> Scanner<'a> {
                     return Err(self.error("did not find expected digit or '.' character"));
                 }
                 self.at += 1;
-                Kind::Version(major, self.version_number()?)
+                TokenKind::Version(major, self.version_number()?)
             }
             "TAG" => {
                 self.skip_blanks()?;
@@ -78,7 +78,7 @@ impl<'a> Scanner<'a> {
                 if !self.is_blankz(0) {
                     return Err(self.error("did not find expected whitespace or line break"));
                 }
-                Kind::TagDirective(Box::new(TagDirective { handle: handle.to_owned(), prefix }))
+                TokenKind::TagDirective(Box::new(TagDirective { handle: handle.to_owned(), prefix }))
             }
             _ => return Err(self.error("found unknown directive name")),
         };
@@ -110,7 +110,7 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || !ends {
             return Err(self.error("did not find expected alphabetic or numeric character"));
         }
-        self.push(if alias { Kind::Alias(name) } else { Kind::Anchor(name) }, start);
+        self.push(if alias { TokenKind::Alias(name) } else { TokenKind::Anchor(name) }, start);
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl<'a> Scanner<'a> {
         if !self.is_blankz(0) {
             return Err(self.error("did not find expected whitespace or line break"));
         }
-        self.push(Kind::Tag(Box::new(tag)), start);
+        self.push(TokenKind::Tag(Box::new(tag)), start);
         Ok(())
     }
 
