@@ -2,7 +2,7 @@
 //! have the form in which the types encode them.
 
 use super::custom::Custom;
-use super::types::{Definition, Type, TypeId, Types};
+use super::types::{Type, TypeDefinition, TypeId, Types};
 use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value};
 
@@ -32,13 +32,13 @@ fn equal(types: &Types, type_: &Type, (a, b): (&Value, &Value), depth: usize) ->
 
 fn equal_named(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: Option<&str>, depth: usize) -> bool {
     match (types.definition(id), a, b) {
-        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => {
+        (Some(TypeDefinition::Struct(s)), Value::Object(a), Value::Object(b)) => {
             same_members((a, b), ignored, |name, a, b| {
                 s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, (a, b), depth + 1))
             })
         }
-        (Some(Definition::Named { of, .. }), a, b) => equal(types, of, (a, b), depth + 1),
-        (Some(Definition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
+        (Some(TypeDefinition::Named { of, .. }), a, b) => equal(types, of, (a, b), depth + 1),
+        (Some(TypeDefinition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
             a == b || matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
         }
         _ => a == b,

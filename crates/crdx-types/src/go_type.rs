@@ -2,7 +2,7 @@
 
 pub use super::custom::Custom;
 use super::releases::Releases;
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 
 /// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +106,9 @@ impl GoType {
     fn of_definition(self, id: TypeId) -> Shape {
         let types = self.types;
         match types.definition(id) {
-            Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, id, definition }),
-            Some(Definition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
-            Some(Definition::Custom(custom)) => Shape::Custom(*custom),
+            Some(TypeDefinition::Struct(definition)) => Shape::Struct(GoStruct { types, id, definition }),
+            Some(TypeDefinition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
+            Some(TypeDefinition::Custom(custom)) => Shape::Custom(*custom),
             None => Shape::Custom(Custom::Json),
         }
     }

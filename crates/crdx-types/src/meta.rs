@@ -1,9 +1,9 @@
 //! The first pass over a body: Go's `encoding/json` decodes its kind and apiVersion (`SimpleMetaFactory.Interpret`).
 //!
-//! Keys are matched case-insensitively with Unicode folding (`Kind`, `KIND`, the Kelvin sign for `k`). Of several
+//! Keys are matched case-insensitively with Unicode folding (`JsonType`, `KIND`, the Kelvin sign for `k`). Of several
 //! matching keys the last one is used; `null` has no effect.
 
-use crdx_text::json::cursor::{Cursor, Kind};
+use crdx_text::json::cursor::{Cursor, JsonType};
 use crdx_text::json::{self};
 use crdx_value::GoError;
 use crdx_value::group_version::{self, GroupVersionKind};
@@ -31,8 +31,8 @@ pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
-        Kind::Null => {}
-        Kind::Object => {
+        JsonType::Null => {}
+        JsonType::Object => {
             cursor.enter();
             let mut mismatch = None;
             while let Some(key) = cursor.next_member() {
@@ -45,8 +45,8 @@ pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
                     }
                 };
                 match cursor.kind() {
-                    Kind::String => *field = cursor.string().into_owned(),
-                    Kind::Null => drop(cursor.literal()),
+                    JsonType::String => *field = cursor.string().into_owned(),
+                    JsonType::Null => drop(cursor.literal()),
                     other => {
                         cursor.literal();
                         mismatch.get_or_insert((other, name));
