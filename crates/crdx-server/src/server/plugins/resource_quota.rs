@@ -7,7 +7,7 @@ use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
-use crdx_builtin::quotas::{self, Write};
+use crdx_builtin::quotas::{self, QuotaRequest};
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Plugin for ResourceQuota {
         let Attributes { namespace, subresource, old_object, given, .. } = *attributes;
         let Some(object) = object.filter(|_| subresource.is_empty() && !namespace.is_empty()) else { return Ok(()) };
         let resource = attributes.group_resource().to_string();
-        let write = Write { resource: &resource, object, old: old_object };
+        let write = QuotaRequest { resource: &resource, object, old: old_object };
         if !write.is_charged() {
             return Ok(());
         }
