@@ -11,7 +11,6 @@ const AUTOMATON_LIMIT: usize = 4 << 20;
 /// The maximum height of trees for regex-automata, which processes them recursively.
 const HEIGHT_LIMIT: u32 = 120;
 
-/// An automaton.
 #[derive(Debug)]
 pub struct Automaton {
     regex: Regex,

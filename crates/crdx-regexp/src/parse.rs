@@ -82,10 +82,18 @@ pub(super) struct Flags {
     lazy: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum ParenKind {
+    /// `(…)`, `(?P<name>…)`
+    Capture,
+    /// `(?:…)`
+    NoCapture,
+}
+
 #[derive(Debug)]
 enum StackEntry {
     Node(RegexpNode),
-    Paren { is_group: bool, flags: Flags },
+    Paren { kind: ParenKind, flags: Flags },
     Bar,
 }
 
@@ -177,7 +185,7 @@ impl<'a> Parser<'a> {
             match c {
                 '(' if self.byte(after) == Some(b'?') => at = self.group_flags(at)?,
                 '(' => {
-                    self.open(true)?;
+                    self.open(ParenKind::Capture)?;
                     at = after;
                 }
                 '|' => {
@@ -283,10 +291,10 @@ impl<'a> Parser<'a> {
 
     // Groups
 
-    fn open(&mut self, is_group: bool) -> Result<(), Error> {
+    fn open(&mut self, kind: ParenKind) -> Result<(), Error> {
         self.take();
         self.join_literals(None);
-        self.stack.push(StackEntry::Paren { is_group, flags: self.flags });
+        self.stack.push(StackEntry::Paren { kind, flags: self.flags });
         self.check_size(None).map_err(|l| self.whole(l))
     }
 
@@ -309,7 +317,7 @@ impl<'a> Parser<'a> {
             if name.is_empty() || !name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric()) {
                 return Err(Error::new(BAD_NAME, self.slice(at, end + 1)));
             }
-            self.open(true)?;
+            self.open(ParenKind::Capture)?;
             return Ok(end + 1);
         }
         let mut flags = self.flags;
@@ -326,7 +334,7 @@ impl<'a> Parser<'a> {
                 '-' if on => on = false,
                 ':' | ')' if on || saw_flag => {
                     if c == ':' {
-                        self.open(false)?;
+                        self.open(ParenKind::NoCapture)?;
                     }
                     self.flags = flags;
                     return Ok(after);
@@ -340,13 +348,16 @@ impl<'a> Parser<'a> {
 
     fn right_paren(&mut self) -> Result<(), Error> {
         self.close_alternatives().map_err(|l| self.whole(l))?;
-        let (Some(StackEntry::Node(inner)), Some(StackEntry::Paren { is_group, flags })) =
+        let (Some(StackEntry::Node(inner)), Some(StackEntry::Paren { kind, flags })) =
             (self.stack.pop(), self.stack.pop())
         else {
             return Err(Error::new(UNEXPECTED_PAREN, self.source));
         };
         self.flags = flags;
-        let node = if is_group { RegexpNode::new(Op::Capture(Box::new(inner))) } else { inner };
+        let node = match kind {
+            ParenKind::Capture => RegexpNode::new(Op::Capture(Box::new(inner))),
+            ParenKind::NoCapture => inner,
+        };
         self.push(node).map_err(|l| self.whole(l))
     }
 

@@ -48,7 +48,6 @@ pub enum Op {
         min: u32,
         /// The maximum count; `None` if unbounded.
         max: Option<u32>,
-        /// The greediness.
         greediness: Greediness,
         /// The repeated node.
         sub: Box<RegexpNode>,

@@ -46,7 +46,7 @@ fn add(ranges: &mut Ranges, node: &RegexpNode) {
                 }
             }
         }
-        Op::Class(other) => class::add_class(ranges, other, false),
+        Op::Class(other) => class::add_class(ranges, other),
         _ => {}
     }
 }
