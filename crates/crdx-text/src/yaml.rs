@@ -21,6 +21,7 @@ use super::spans::outline::Outline;
 use super::strict::StrictError;
 use super::{Error, Position};
 use crdx_value::Value;
+use decode::DuplicateKeys;
 use source::CheckedText;
 use std::borrow::Cow;
 use std::fmt;
@@ -84,7 +85,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
     let source = CheckedText::new(text);
     match block::read(&source) {
         Some(value) => Ok(value),
-        None => Ok(decode::decode(&tree::parse(&source)?, &source.text, false)?.value),
+        None => Ok(decode::decode(&tree::parse(&source)?, &source.text, DuplicateKeys::Ignore)?.value),
     }
 }
 
@@ -95,9 +96,13 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
         return Ok(Strict { value, duplicates: Vec::new(), rest: None });
     }
     let tree = tree::parse(&source)?;
-    let found = decode::decode(&tree, &source.text, false)?;
+    let found = decode::decode(&tree, &source.text, DuplicateKeys::Ignore)?;
     // Duplicates are possible only if a key was replaced, so most texts are decoded only once.
-    let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
+    let duplicates = if found.repeated {
+        decode::decode(&tree, &source.text, DuplicateKeys::Collect)?.duplicates
+    } else {
+        Vec::new()
+    };
     let rest = tree.rest.map(|mark| Position::at_offset(source.text.as_bytes(), mark.at as usize));
     Ok(Strict { value: found.value, duplicates, rest })
 }

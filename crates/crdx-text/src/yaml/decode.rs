@@ -36,8 +36,15 @@ pub struct Decoded {
     pub duplicates: Vec<Duplicate>,
 }
 
+/// What to do with duplicate keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum DuplicateKeys {
+    Ignore,
+    Collect,
+}
+
 /// Decodes the value of `tree`; `text` is its source.
-pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, Error> {
+pub fn decode(tree: &Tree<'_>, text: &str, mode: DuplicateKeys) -> Result<Decoded, Error> {
     if tree.nodes.is_empty() {
         return Ok(Decoded { value: Value::Null, repeated: false, duplicates: Vec::new() });
     }
@@ -55,7 +62,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         lines: OnceCell::new(),
         infinite: false,
         repeated: false,
-        seen: duplicates.then(Vec::new),
+        seen: (mode == DuplicateKeys::Collect).then(Vec::new),
         duplicates: Vec::new(),
     };
     let value = decoder.run()?;

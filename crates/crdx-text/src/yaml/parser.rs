@@ -78,6 +78,13 @@ enum ParseContext {
     BlockOrIndentless,
 }
 
+/// The position of an entry in a flow collection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FlowEntry {
+    First,
+    Next,
+}
+
 pub struct Parser<'a> {
     scanner: Scanner<'a>,
     text: &'a str,
@@ -100,9 +107,14 @@ impl<'a> Parser<'a> {
             ParserState::FirstDocument => {
                 self.scanner.peek()?;
                 self.scanner.take();
-                self.document_start(true)
+                self.document_start()
             }
-            ParserState::Document => self.document_start(false),
+            ParserState::Document => {
+                while self.scanner.peek()?.kind == TokenKind::DocumentEnd {
+                    self.take();
+                }
+                self.document_start()
+            }
             ParserState::DocumentContent => self.document_content(),
             ParserState::DocumentEnd => self.document_end(),
             ParserState::BlockNode => self.node(ParseContext::Block),
@@ -110,8 +122,8 @@ impl<'a> Parser<'a> {
             ParserState::IndentlessSequence => self.indentless_sequence(),
             ParserState::BlockMappingKey => self.block_mapping_key(),
             ParserState::BlockMappingValue => self.block_mapping_value(),
-            ParserState::FlowSequenceFirst => self.flow_sequence(true),
-            ParserState::FlowSequence => self.flow_sequence(false),
+            ParserState::FlowSequenceFirst => self.flow_sequence(FlowEntry::First),
+            ParserState::FlowSequence => self.flow_sequence(FlowEntry::Next),
             ParserState::FlowPairKey => self.flow_pair_key(),
             ParserState::FlowPairValue => self.flow_pair_value(),
             ParserState::FlowPairEnd => {
@@ -119,8 +131,8 @@ impl<'a> Parser<'a> {
                 self.state = ParserState::FlowSequence;
                 Ok(located(Event::MappingEnd, start, start))
             }
-            ParserState::FlowMappingFirst => self.flow_mapping_key(true),
-            ParserState::FlowMappingKey => self.flow_mapping_key(false),
+            ParserState::FlowMappingFirst => self.flow_mapping_key(FlowEntry::First),
+            ParserState::FlowMappingKey => self.flow_mapping_key(FlowEntry::Next),
             ParserState::FlowMappingValue => self.flow_mapping_value(),
             ParserState::FlowMappingEmptyValue => {
                 let start = self.scanner.peek()?.start;
@@ -168,12 +180,7 @@ impl<'a> Parser<'a> {
         located(event, start, end)
     }
 
-    fn document_start(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if !first {
-            while self.scanner.peek()?.kind == TokenKind::DocumentEnd {
-                self.take();
-            }
-        }
+    fn document_start(&mut self) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
         match token.kind {
@@ -185,7 +192,7 @@ impl<'a> Parser<'a> {
             TokenKind::Version(..) | TokenKind::TagDirective(_) | TokenKind::DocumentStart => {
                 self.explicit_document(start)
             }
-            _ if first => {
+            _ if self.state == ParserState::FirstDocument => {
                 self.default_directives();
                 self.states.push(ParserState::DocumentEnd);
                 self.state = ParserState::BlockNode;
@@ -424,10 +431,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the `,` between two entries of a flow collection.
-    fn flow_entry(&mut self, first: bool, problem: &str) -> Result<(), Error> {
-        if first {
-            return Ok(());
-        }
+    /// Reads the comma before an entry.
+    fn comma(&mut self, problem: &str) -> Result<(), Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
         if token.kind != TokenKind::FlowEntry {
@@ -437,12 +442,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn flow_sequence(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if first {
+    fn flow_sequence(&mut self, entry: FlowEntry) -> Result<Located<'a>, Error> {
+        if entry == FlowEntry::First {
             self.take();
         }
         if self.scanner.peek()?.kind != TokenKind::FlowSequenceEnd {
-            self.flow_entry(first, "did not find expected ',' or ']'")?;
+            if entry == FlowEntry::Next {
+                self.comma("did not find expected ',' or ']'")?;
+            }
             let token = self.scanner.peek()?;
             let start = token.start;
             match token.kind {
@@ -482,12 +489,14 @@ impl<'a> Parser<'a> {
         Ok(self.empty_scalar(start, ParserState::FlowPairEnd))
     }
 
-    fn flow_mapping_key(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if first {
+    fn flow_mapping_key(&mut self, entry: FlowEntry) -> Result<Located<'a>, Error> {
+        if entry == FlowEntry::First {
             self.take();
         }
         if self.scanner.peek()?.kind != TokenKind::FlowMappingEnd {
-            self.flow_entry(first, "did not find expected ',' or '}'")?;
+            if entry == FlowEntry::Next {
+                self.comma("did not find expected ',' or '}'")?;
+            }
             match self.scanner.peek()?.kind {
                 TokenKind::Key => {
                     self.take();

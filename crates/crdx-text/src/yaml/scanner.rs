@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
             b'*' | b'&' => {
                 self.save_key()?;
                 self.key_allowed = false;
-                self.scan_anchor(c == b'*')
+                self.scan_anchor(if c == b'*' { TokenKind::Alias } else { TokenKind::Anchor })
             }
             b'!' => {
                 self.save_key()?;

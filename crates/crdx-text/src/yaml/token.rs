@@ -13,7 +13,6 @@ pub struct Mark {
 /// A token and its position.
 #[derive(Debug)]
 pub struct Token<'a> {
-    /// The kind of token.
     pub kind: TokenKind<'a>,
     /// The start position.
     pub start: Mark,

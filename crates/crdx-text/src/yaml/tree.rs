@@ -18,7 +18,6 @@ pub struct Tree<'a> {
 
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// The kind of the node.
     pub kind: NodeKind<'a>,
     /// The start position.
     pub start: Mark,

@@ -17,7 +17,7 @@ fn short_cut(text: &str) -> Option<Value> {
 fn staged(text: &str) -> Option<Value> {
     let source = CheckedText::new(text.as_bytes());
     let tree = tree::parse(&source).ok()?;
-    let decoded = decode::decode(&tree, &source.text, true).ok()?;
+    let decoded = decode::decode(&tree, &source.text, decode::DuplicateKeys::Collect).ok()?;
     (decoded.duplicates.is_empty() && !decoded.repeated && tree.rest.is_none()).then_some(decoded.value)
 }
 

@@ -67,7 +67,10 @@ impl<'a> Scanner<'a> {
             }
             "TAG" => {
                 self.skip_blanks()?;
-                let handle = self.tag_handle(true)?;
+                let handle = self.tag_handle()?;
+                if handle.len() > 1 && !handle.ends_with('!') {
+                    return Err(self.error("did not find expected '!'"));
+                }
                 self.demand(1)?;
                 if !self.is_blank(0) {
                     return Err(self.error("did not find expected whitespace"));
@@ -102,7 +105,7 @@ impl<'a> Scanner<'a> {
         if length == 0 { Err(self.error("did not find expected version number")) } else { Ok(value) }
     }
 
-    pub(super) fn scan_anchor(&mut self, alias: bool) -> Result<(), Error> {
+    pub(super) fn scan_anchor(&mut self, kind: fn(&'a str) -> TokenKind<'a>) -> Result<(), Error> {
         let start = self.mark();
         self.at += 1;
         let name = self.word()?;
@@ -110,7 +113,7 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || !ends {
             return Err(self.error("did not find expected alphabetic or numeric character"));
         }
-        self.push(if alias { TokenKind::Alias(name) } else { TokenKind::Anchor(name) }, start);
+        self.push(kind(name), start);
         Ok(())
     }
 
@@ -126,7 +129,7 @@ impl<'a> Scanner<'a> {
             self.at += 1;
             Tag { handle: String::new(), suffix }
         } else {
-            let handle = self.tag_handle(false)?;
+            let handle = self.tag_handle()?;
             if handle.len() > 1 && handle.ends_with('!') {
                 Tag { handle: handle.to_owned(), suffix: self.tag_uri("")? }
             } else {
@@ -148,7 +151,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans `!`, `!name` or `!name!`.
-    fn tag_handle(&mut self, directive: bool) -> Result<&'a str, Error> {
+    fn tag_handle(&mut self) -> Result<&'a str, Error> {
         self.demand(1)?;
         if self.byte(0) != b'!' {
             return Err(self.error("did not find expected '!'"));
@@ -158,8 +161,6 @@ impl<'a> Scanner<'a> {
         self.word()?;
         if self.byte(0) == b'!' {
             self.at += 1;
-        } else if directive && self.at > start + 1 {
-            return Err(self.error("did not find expected '!'"));
         }
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
