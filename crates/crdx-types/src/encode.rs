@@ -21,7 +21,6 @@ const MAX_DEPTH: usize = 500;
 /// An object as its Go type encodes it.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// The object.
     pub object: Value,
     /// The empty lists and maps, and fractions of seconds, of the given value, which the encoded form omits.
     pub empties: Option<Empties>,
@@ -45,7 +44,6 @@ struct Encoder {
 }
 
 impl Encoder {
-    /// The zero value of a type.
     fn zero(&mut self, type_: &'static Type) -> Value {
         self.value(type_, &Value::Null, 0)
     }

@@ -245,7 +245,6 @@ impl Types {
         by_release.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
     }
 
-    /// The release.
     pub fn release(&self) -> u32 {
         self.release
     }

@@ -15,7 +15,6 @@ use crdx_value::{Map, Value};
 /// Converts messages and collects the strings in them that are not UTF-8.
 pub struct Converter {
     pub types: &'static Types,
-    /// The malformed strings.
     pub malformed: MalformedStrings,
 }
 

@@ -45,8 +45,8 @@ pub fn three_way_without_strategies(
 }
 
 fn patch(schema: Schema, original: &Map, modified: &Map, current: &Map) -> Result<Map, PatchError> {
-    let changes = diff_maps(current, modified, schema, Differences::Changes, false)?;
-    let deletions = diff_maps(original, modified, schema, Differences::Deletions, false)?;
+    let changes = diff_maps(current, modified, schema, Differences::Changes, RetainKeys::Omit)?;
+    let deletions = diff_maps(original, modified, schema, Differences::Deletions, RetainKeys::Omit)?;
     merge_map(deletions, changes, schema, Mode::Combine)
 }
 
@@ -56,7 +56,7 @@ fn diff_maps(
     modified: &Map,
     schema: Schema,
     part: Differences,
-    builds_retain_keys: bool,
+    retain_keys: RetainKeys,
 ) -> Result<Map, PatchError> {
     let mut patch = Map::new();
     for (key, new) in modified {
@@ -87,7 +87,7 @@ fn diff_maps(
         }
     }
     let clears = || original.iter().any(|(key, value)| !value.is_null() && !modified.contains_key(key));
-    if builds_retain_keys && (!patch.is_empty() || clears()) {
+    if retain_keys == RetainKeys::Write && (!patch.is_empty() || clears()) {
         let mut keys: Vec<&String> =
             modified.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key).collect();
         keys.sort();
@@ -126,15 +126,25 @@ fn diff_map(
         }
         return Ok(());
     }
-    let difference = diff_maps(old, new, below, part, retains_keys(merging))?;
+    let difference = diff_maps(old, new, below, part, RetainKeys::of(merging))?;
     if !difference.is_empty() {
         patch.insert(key.to_owned(), Value::Object(difference));
     }
     Ok(())
 }
 
-fn retains_keys(merging: Merging) -> bool {
-    merging.patch_strategy.split(',').any(|strategy| strategy == "retainKeys")
+/// Whether a patch has the directive `$retainKeys`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RetainKeys {
+    Omit,
+    Write,
+}
+
+impl RetainKeys {
+    fn of(merging: Merging) -> Self {
+        let retains = merging.patch_strategy.split(',').any(|strategy| strategy == "retainKeys");
+        if retains { Self::Write } else { Self::Omit }
+    }
 }
 
 /// `handleSliceDiff` and `diffLists`
@@ -170,7 +180,7 @@ fn diff_list(
     let order_key = format!("{ORDER_PREFIX}/{key}");
     match lists::element(&[old, new])? {
         Element::Map => {
-            let (items, deleted) = diff_items(old, new, item, (merge_key, retains_keys(merging)), part)?;
+            let (items, deleted) = diff_items(old, new, item, merging, part)?;
             let mut items = lists::sorted(items, new, merge_key, Element::Map)?;
             items.extend(deleted);
             let same_order =
@@ -207,9 +217,10 @@ fn diff_items(
     old: &[Value],
     new: &[Value],
     schema: Schema,
-    (merge_key, builds_retain_keys): (&str, bool),
+    merging: Merging,
     part: Differences,
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
+    let merge_key = merging.patch_merge_key;
     let (mut old, mut new) = (by_key(old, merge_key).peekable(), by_key(new, merge_key).peekable());
     let (mut items, mut deleted) = (Vec::new(), Vec::new());
     loop {
@@ -228,7 +239,7 @@ fn diff_items(
                 else {
                     continue;
                 };
-                let mut changes = diff_maps(before, after, schema, part, builds_retain_keys)?;
+                let mut changes = diff_maps(before, after, schema, part, RetainKeys::of(merging))?;
                 if let (false, Some(value)) = (changes.is_empty(), after.get(merge_key)) {
                     changes.insert(merge_key.to_owned(), value.clone());
                     items.push(Value::Object(changes));
