@@ -2,7 +2,7 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Call, Condition, Element, Fold, FoldStep, ProgramNode},
+    node::{Call, Condition, Element, Fold, FoldStep, LogicalOperator, ProgramNode},
     run::{Evaluator, Slot},
 };
 use crate::{
@@ -96,7 +96,7 @@ impl<'a> Evaluator<'a, '_> {
     fn step(&mut self, accumulator: usize, step: &'a FoldStep) -> Result<(), Error> {
         let value = match step {
             FoldStep::Unchanged => return self.start(accumulator),
-            FoldStep::Logic { terms, decisive } => return self.combine(accumulator, terms, *decisive),
+            FoldStep::Logic { terms, operator } => return self.combine(accumulator, terms, *operator),
             FoldStep::Push(element) => return self.push(accumulator, element),
             FoldStep::Append(list) => self.append(accumulator, list),
             FoldStep::Insert(entry) => self.insert(accumulator, entry),
@@ -128,15 +128,20 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// `accumulator && terms` or `accumulator || terms`
-    fn combine(&mut self, accumulator: usize, terms: &'a [ProgramNode], decisive: bool) -> Result<(), Error> {
+    fn combine(
+        &mut self,
+        accumulator: usize,
+        terms: &'a [ProgramNode],
+        operator: LogicalOperator,
+    ) -> Result<(), Error> {
         self.charge_read(accumulator)?;
         let failed = match self.slot(accumulator) {
-            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == decisive => return Ok(()),
+            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == operator.decisive_value() => return Ok(()),
             Some(Slot::Filled(Ok(Value::Bool(_)))) => None,
             Some(Slot::Filled(Err(error))) => Some(error.clone()),
             _ => Some(Error::no_such_overload()),
         };
-        let value = self.logic_after(failed, terms, decisive);
+        let value = self.logic_after(failed, terms, operator);
         self.replace(accumulator, value)
     }
 

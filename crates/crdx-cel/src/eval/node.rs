@@ -136,15 +136,29 @@ pub(super) enum QualifierKey {
     Node(Box<ProgramNode>),
 }
 
+/// `&&` or `||`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LogicalOperator {
+    And,
+    Or,
+}
+
+impl LogicalOperator {
+    /// The operand that determines the result, whatever the others are.
+    pub fn decisive_value(self) -> bool {
+        self == Self::Or
+    }
+}
+
 /// The step of a fold. Those of the usual macros change the accumulator in place.
 #[derive(Debug)]
 pub(super) enum FoldStep {
     /// The accumulator stays the same: a branch of `filter`.
     Unchanged,
-    /// `accumulator && term`, or `accumulator || term` if `true` is decisive: `all`, `exists`.
+    /// `accumulator && term`, or `accumulator || term`: `all`, `exists`.
     Logic {
         terms: Box<[ProgramNode]>,
-        decisive: bool,
+        operator: LogicalOperator,
     },
     /// `accumulator + [element]`: `map`.
     Push(Element),

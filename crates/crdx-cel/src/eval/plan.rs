@@ -11,7 +11,7 @@ use super::{
     step,
 };
 use crate::{
-    ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, Reference},
+    ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, Reference, Selection},
     env::Env,
     library::{Overload, is_conversion},
     types::Type,
@@ -128,8 +128,8 @@ impl<'p> Planner<'p> {
             ("@not_strictly_false" | "__not_strictly_false__", [inner]) => {
                 Ok(ProgramNode::NotStrictlyFalse(Box::new(self.plan(inner)?)))
             }
-            ("_[_]", [operand, index]) => self.index(operand, index, false),
-            ("_?._" | "_[?_]", [operand, index]) => self.index(operand, index, true),
+            ("_[_]", [operand, index]) => self.index(operand, index, Selection::Plain),
+            ("_?._" | "_[?_]", [operand, index]) => self.index(operand, index, Selection::Optional),
             ("or" | "orValue", [first, second]) => Ok(ProgramNode::Otherwise {
                 sides: Box::new([self.plan(first)?, self.plan(second)?]),
                 value: function == "orValue",
@@ -146,7 +146,7 @@ impl<'p> Planner<'p> {
         args.iter().map(|arg| self.plan(arg)).collect()
     }
 
-    fn index(&mut self, operand: &'p Expr, index: &'p Expr, optional: bool) -> Result<ProgramNode, GoError> {
+    fn index(&mut self, operand: &'p Expr, index: &'p Expr, selection: Selection) -> Result<ProgramNode, GoError> {
         let mut attribute = self.attribute(operand)?;
         let by = match self.plan(index)? {
             ProgramNode::Constant(constant) => match constant.to_owned_value() {
@@ -159,6 +159,7 @@ impl<'p> Planner<'p> {
             ProgramNode::Attribute(index) | ProgramNode::Has(index) => QualifierKey::Attribute(Box::new(index)),
             node => QualifierKey::Node(Box::new(node)),
         };
+        let optional = selection == Selection::Optional;
         add_qualifier(&mut attribute, &Arc::new(Qualifier { by, optional, test: false }));
         Ok(ProgramNode::Attribute(attribute))
     }

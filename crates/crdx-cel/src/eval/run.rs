@@ -5,7 +5,7 @@ use super::{
     call::Callee,
     cost,
     cost_limit::RuntimeCost,
-    node::{Attribute, Call, Element, MapEntryNode, Match, MatchKind, MessageNode, ProgramNode, Root},
+    node::{Attribute, Call, Element, LogicalOperator, MapEntryNode, Match, MatchKind, MessageNode, ProgramNode, Root},
 };
 use crate::{
     library,
@@ -219,8 +219,8 @@ impl<'a> Evaluator<'a, '_> {
                 }
                 self.charged(0, value)
             }
-            ProgramNode::And(terms) => self.logic(terms, false),
-            ProgramNode::Or(terms) => self.logic(terms, true),
+            ProgramNode::And(terms) => self.logic(terms, LogicalOperator::And),
+            ProgramNode::Or(terms) => self.logic(terms, LogicalOperator::Or),
             ProgramNode::Equal { sides, negated } => self.equality(sides, *negated),
             ProgramNode::NotStrictlyFalse(inner) => {
                 let value = self.exec_absorbable(inner)?;
@@ -266,9 +266,9 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// `&&` and `||`: a `decisive` operand ends the evaluation. The result is an error only if no operand is decisive.
-    fn logic(&mut self, terms: &'a [ProgramNode], decisive: bool) -> Result<Value<'a>, Error> {
-        self.logic_after(None, terms, decisive)
+    /// `&&` and `||`: a decisive operand ends the evaluation. The result is an error only if no operand is decisive.
+    fn logic(&mut self, terms: &'a [ProgramNode], operator: LogicalOperator) -> Result<Value<'a>, Error> {
+        self.logic_after(None, terms, operator)
     }
 
     /// The terms of `&&` or `||` after earlier ones that were not decisive, or `failed`.
@@ -276,8 +276,9 @@ impl<'a> Evaluator<'a, '_> {
         &mut self,
         mut failed: Option<Error>,
         terms: &'a [ProgramNode],
-        decisive: bool,
+        operator: LogicalOperator,
     ) -> Result<Value<'a>, Error> {
+        let decisive = operator.decisive_value();
         for term in terms {
             match self.exec_absorbable(term)? {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),

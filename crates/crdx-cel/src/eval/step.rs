@@ -1,6 +1,6 @@
 //! Plans the condition and the step of a fold, so that those of the usual macros work on the accumulator in place.
 
-use super::node::{Attribute, Call, Condition, Element, FoldStep, ProgramNode, Root};
+use super::node::{Attribute, Call, Condition, Element, FoldStep, LogicalOperator, ProgramNode, Root};
 
 /// Plans the condition under which a fold continues.
 pub(super) fn condition(node: ProgramNode, accumulator: usize) -> Condition {
@@ -18,8 +18,8 @@ pub(super) fn condition(node: ProgramNode, accumulator: usize) -> Condition {
 /// Plans the step of a fold.
 pub(super) fn step(node: ProgramNode, accumulator: usize) -> FoldStep {
     match node {
-        ProgramNode::And(terms) => logic(terms, accumulator, false),
-        ProgramNode::Or(terms) => logic(terms, accumulator, true),
+        ProgramNode::And(terms) => logic(terms, accumulator, LogicalOperator::And),
+        ProgramNode::Or(terms) => logic(terms, accumulator, LogicalOperator::Or),
         ProgramNode::Call(made) => call(*made, accumulator),
         ProgramNode::Attribute(Attribute { root: Root::Choice { condition, branches }, qualifiers })
             if qualifiers.is_empty() =>
@@ -40,11 +40,14 @@ fn is_accumulator(attribute: &Attribute, accumulator: usize) -> bool {
     matches!(attribute.root, Root::Slot(slot) if slot == accumulator) && attribute.qualifiers.is_empty()
 }
 
-fn logic(terms: Box<[ProgramNode]>, accumulator: usize, decisive: bool) -> FoldStep {
+fn logic(terms: Box<[ProgramNode]>, accumulator: usize, operator: LogicalOperator) -> FoldStep {
     if terms.first().is_some_and(|first| reads(first, accumulator)) {
-        return FoldStep::Logic { terms: terms.into_iter().skip(1).collect(), decisive };
+        return FoldStep::Logic { terms: terms.into_iter().skip(1).collect(), operator };
     }
-    FoldStep::Other(if decisive { ProgramNode::Or(terms) } else { ProgramNode::And(terms) })
+    FoldStep::Other(match operator {
+        LogicalOperator::And => ProgramNode::And(terms),
+        LogicalOperator::Or => ProgramNode::Or(terms),
+    })
 }
 
 fn branch(attribute: Attribute, accumulator: usize) -> FoldStep {

@@ -4,7 +4,7 @@
 use super::{
     ParseOptions, ParserVersion,
     macros::{Expander, Ids, MacroError},
-    unescape::unescape,
+    unescape::{QuotedLiteral, unescape},
 };
 use crate::{
     ast::{Expr, ExprId, ExprKind, Literal},
@@ -191,7 +191,7 @@ impl<'s> AstBuilder<'s> {
 
     /// Parses a string literal.
     pub fn string(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, false, self.options.version) {
+        let value = match unescape(text, QuotedLiteral::String, self.options.version) {
             Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
             Err(message) => {
                 self.error(offset, message);
@@ -203,7 +203,7 @@ impl<'s> AstBuilder<'s> {
 
     /// Parses a bytes literal; `text` excludes the `b`.
     pub fn bytes(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, true, self.options.version) {
+        let value = match unescape(text, QuotedLiteral::Bytes, self.options.version) {
             Ok(bytes) => bytes,
             Err(message) => {
                 self.error(offset, message);

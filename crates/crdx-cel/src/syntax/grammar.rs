@@ -7,7 +7,6 @@ use super::kind_set::KindSet;
 use super::token::TokenKind;
 use std::sync::OnceLock;
 
-/// A rule of the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(super) enum GrammarRule {
@@ -250,7 +249,6 @@ impl Grammar {
         self.states.get(state as usize).map_or(KindSet::EMPTY, |state| state.next)
     }
 
-    /// The kind of a state.
     pub fn kind(&self, state: StateId) -> StateKind {
         self.states.get(state as usize).map_or(StateKind::Plain, |state| state.kind)
     }

@@ -11,7 +11,6 @@ use crate::ast::{Expr, ExprKind, MapEntry, StructField};
 /// The maximum nesting depth of grammar rules, and of operators, selections and calls.
 pub(super) const MAX_DEPTH: u32 = 250;
 
-/// The source is invalid.
 #[derive(Clone, Copy)]
 pub(super) enum InvalidSource {
     /// The parser expects another token, or the lexer none: its code point offset.

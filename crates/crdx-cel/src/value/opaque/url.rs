@@ -25,7 +25,7 @@ pub struct Url {
 
 /// `url.ParseRequestURI`: an absolute URL or path; a `#` does not start a fragment.
 pub fn parse_request_uri(text: &str) -> Result<Url, GoError> {
-    parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
+    parse(text, UrlSyntax::RequestUri).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
 }
 
 impl Url {
@@ -33,7 +33,7 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, GoError> {
         parse_request_uri(text)?;
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
+        let mut url = parse(rest, UrlSyntax::Reference).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
         let decoded =
             unescape(fragment, UrlComponent::Fragment).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
         url.fragment = (fragment.to_owned(), decoded);
@@ -125,11 +125,20 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
+/// The forms of a URL that a text may have.
+#[derive(Clone, Copy, PartialEq)]
+enum UrlSyntax {
+    /// Any URL, also a relative one.
+    Reference,
+    /// An absolute URI or an absolute path, as in a request line.
+    RequestUri,
+}
+
+fn parse(raw: &str, syntax: UrlSyntax) -> Result<Url, GoError> {
     if raw.bytes().any(|b| b < b' ' || b == 0x7f) {
         return Err("net/url: invalid control character in URL".into());
     }
-    if raw.is_empty() && request {
+    if raw.is_empty() && syntax == UrlSyntax::RequestUri {
         return Err("empty url".into());
     }
     let mut url = Url::default();
@@ -151,14 +160,14 @@ fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
             url.opaque = (!rest.is_empty()).then(|| rest.to_owned());
             return Ok(url);
         }
-        if request {
+        if syntax == UrlSyntax::RequestUri {
             return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
             return Err("first path segment in URL cannot contain colon".into());
         }
     }
-    let may_have_host = !url.scheme.is_empty() || !request && !rest.starts_with("///");
+    let may_have_host = !url.scheme.is_empty() || syntax == UrlSyntax::Reference && !rest.starts_with("///");
     if let Some(after) = rest.strip_prefix("//").filter(|_| may_have_host) {
         let end = after.find('/').unwrap_or(after.len());
         let (authority, path) = after.split_at_checked(end).unwrap_or((after, ""));
