@@ -71,7 +71,6 @@ pub enum DeviceError {
     Version {
         /// The attribute.
         name: String,
-        /// The reason.
         reason: GoError,
     },
     /// An attribute has none of the types of attributes.
@@ -82,7 +81,6 @@ pub enum DeviceError {
     Capacity {
         /// The capacity.
         name: String,
-        /// The reason.
         reason: GoError,
     },
 }

@@ -29,7 +29,7 @@ impl Url {
     /// Returns Go's message.
     pub fn parse(text: &str) -> Result<Self, GoError> {
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
+        let mut url = parse(rest, UrlSyntax::Reference).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
         if !fragment.is_empty() {
             unescape(fragment, UrlComponent::Path).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
             fragment.clone_into(&mut url.fragment);
@@ -42,15 +42,24 @@ impl Url {
     /// # Errors
     /// Returns Go's message.
     pub fn parse_request_uri(text: &str) -> Result<Self, GoError> {
-        parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
+        parse(text, UrlSyntax::RequestUri).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
     }
 }
 
-fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
+/// The forms of a URL that a text may have.
+#[derive(Clone, Copy, PartialEq)]
+enum UrlSyntax {
+    /// Any URL, also a relative one.
+    Reference,
+    /// An absolute URI or an absolute path, as in a request line.
+    RequestUri,
+}
+
+fn parse(text: &str, syntax: UrlSyntax) -> Result<Url, GoError> {
     if text.bytes().any(|b| b < b' ' || b == 0x7f) {
         return Err("net/url: invalid control character in URL".into());
     }
-    if text.is_empty() && via_request {
+    if text.is_empty() && syntax == UrlSyntax::RequestUri {
         return Err("empty url".into());
     }
     let mut url = Url::default();
@@ -68,14 +77,14 @@ fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
             rest.clone_into(&mut url.opaque);
             return Ok(url);
         }
-        if via_request {
+        if syntax == UrlSyntax::RequestUri {
             return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
             return Err("first path segment in URL cannot contain colon".into());
         }
     }
-    if (!url.scheme.is_empty() || !via_request && !rest.starts_with("///"))
+    if (!url.scheme.is_empty() || syntax == UrlSyntax::Reference && !rest.starts_with("///"))
         && let Some(authority) = rest.strip_prefix("//")
     {
         let (authority, path) = authority.split_at(authority.find('/').unwrap_or(authority.len()));

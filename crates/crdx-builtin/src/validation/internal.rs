@@ -181,7 +181,7 @@ impl ValuePrinter {
         self.open('{');
         for (at, (key, value)) in members.iter().enumerate() {
             self.separate(at == 0);
-            self.key(key, true);
+            self.map_key(key);
             let empties = node.empties.and_then(|empties| empties.child(key));
             self.value(of, package, PrintedValue { value, empties, outer: node.outer });
         }
@@ -246,7 +246,7 @@ impl ValuePrinter {
         self.separate(*is_first);
         *is_first = false;
         let name = if self.is_go() { field.name } else { field.json_name() };
-        self.key(name, false);
+        self.field_name(name);
         self.value(field.type_, package, inner);
     }
 
@@ -278,12 +278,25 @@ impl ValuePrinter {
         }
     }
 
-    fn key(&mut self, name: &str, quoted: bool) {
-        match self.style {
-            Style::Go if quoted => self.out.push_str(&go_quote(name)),
-            Style::Go => self.out.push_str(name),
-            _ => json::write_string(&mut self.out, name),
+    fn map_key(&mut self, key: &str) {
+        if self.style == Style::Go {
+            self.out.push_str(&go_quote(key));
+        } else {
+            json::write_string(&mut self.out, key);
         }
+        self.colon();
+    }
+
+    fn field_name(&mut self, name: &str) {
+        if self.style == Style::Go {
+            self.out.push_str(name);
+        } else {
+            json::write_string(&mut self.out, name);
+        }
+        self.colon();
+    }
+
+    fn colon(&mut self) {
         self.out.push_str(if self.style == Style::Pretty { ": " } else { ":" });
     }
 

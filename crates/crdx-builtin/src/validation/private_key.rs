@@ -12,7 +12,6 @@ const UNKNOWN_KEY: &str = "tls: found unknown private key type in PKCS#8 wrappin
 const OTHER_TYPE: &str = "tls: private key type does not match public key type";
 const OTHER_KEY: &str = "tls: private key does not match public key";
 
-/// A private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PrivateKey<'d> {
     /// The modulus and the exponent of its public key.

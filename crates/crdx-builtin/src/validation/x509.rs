@@ -167,10 +167,8 @@ pub fn subject(der: &[u8]) -> Option<CertificateSubject> {
     })
 }
 
-/// A public key
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SubjectPublicKeyInfo<'d> {
-    /// The algorithm
     pub algorithm: PublicKey,
     /// `SubjectPublicKeyInfo`
     pub encoded: &'d [u8],
@@ -218,7 +216,6 @@ pub(crate) enum PublicKey {
     Curve,
     /// One on another elliptic curve that Go knows.
     OtherCurve(&'static str),
-    /// Ed25519
     Ed25519,
     /// Any other.
     Other,
@@ -252,9 +249,7 @@ fn algorithm_of(key: &mut DerReader<'_>) -> Option<PublicKey> {
     }
 }
 
-/// A request for a certificate
 pub(crate) struct CertificateRequest<'d> {
-    /// The key of the subject.
     pub key: SubjectPublicKeyInfo<'d>,
     /// The organizations of the subject.
     pub organizations: Vec<&'d [u8]>,
@@ -284,7 +279,6 @@ pub(crate) fn read_request(der: &[u8]) -> Result<CertificateRequest<'_>, &'stati
     read().ok_or("asn1: syntax error: sequence truncated")
 }
 
-/// A certificate
 pub(crate) struct Certificate<'d> {
     subject: Vec<Attribute<'d>>,
     /// True if it is one of a certificate authority.

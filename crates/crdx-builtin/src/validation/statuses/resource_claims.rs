@@ -11,6 +11,7 @@ use crate::validation::resource::names::{declared_pool_name, pool_name};
 use crate::validation::resource::resource_claim::RequestNames;
 use crate::validation::resource::resource_slice::binding_conditions;
 use crate::validation::resource::{AlreadyStored, fits, resource_claim};
+use crate::validation::selectors::LabelValues;
 use crate::validation::{driver_names, formats, immutable, network, versioned};
 use crdx_value::field::{BadValue, FieldError};
 use crdx_value::release::{V1_35, V1_37};
@@ -99,7 +100,7 @@ fn allocation_result(errors: &mut Errors, allocation: &FieldValue<'_, '_>, names
     }
     let selector = allocation.child("nodeSelector");
     if selector.is_set() {
-        affinity::node_selector(errors, &selector, false);
+        affinity::node_selector(errors, &selector, LabelValues::Validate);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, immutable, selectors};
+use crate::validation::{
+    formats, immutable,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 
@@ -16,7 +19,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         immutable::typed(errors, &topology, &old_topology, immutable::SELECTOR);
         immutable::typed(errors, &class, &old_object.child("storageClassName"), "string");
     }
-    selectors::label_selector(errors, &topology, allows_invalid);
+    selectors::label_selector(errors, &topology, LabelValues::allow_invalid_if(allows_invalid));
     formats::object_name(errors, &class);
     resources::nonnegative_quantity(errors, &object.child("capacity"));
 }
