@@ -164,6 +164,14 @@ impl MetadataValidation {
         if release.since(V1_38) { Self::Declared } else { Self::Handwritten }
     }
 
+    /// As [`Self::declared`], for the owners of an object that is updated: generated code does not validate unchanged values.
+    pub fn declared_for_owners(new: Metadata<'_>, old: Metadata<'_>, release: Release) -> Self {
+        if new.list("ownerReferences") == old.list("ownerReferences") {
+            return Self::Handwritten;
+        }
+        Self::declared(release)
+    }
+
     /// The detail of an error about a missing field.
     const fn required_detail(self) -> &'static str {
         match self {
@@ -228,9 +236,10 @@ fn validate_change(
     immutable(field, new.integer(field) == old.integer(field), shown);
     labels(new, path, release, &mut errors);
     annotations(new, path, release, &mut errors);
-    // Generated validation skips unchanged values.
-    let changed = new.list("ownerReferences") != old.list("ownerReferences");
-    let of_owners = if changed { validation } else { MetadataValidation::Handwritten };
+    let of_owners = match validation {
+        MetadataValidation::Handwritten => validation,
+        MetadataValidation::Declared => MetadataValidation::declared_for_owners(new, old, release),
+    };
     let last = owner_references(new, path, release, of_owners, &mut errors);
     managed_fields(new, path, release, validation, &mut errors);
     errors.extend(last);

@@ -5,6 +5,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
+use crdx_value::release::V1_38;
 
 /// `ValidateCSIStorageCapacity` and `ValidateCSIStorageCapacityUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -17,7 +18,11 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         immutable::typed(errors, &class, &old_object.child("storageClassName"), "string");
     }
     selectors::label_selector(errors, &topology, allows_invalid);
-    formats::object_name(errors, &class);
+    if class.text().is_empty() && errors.release.since(V1_38) {
+        errors.required(&class, "");
+    } else {
+        formats::object_name(errors, &class);
+    }
     resources::nonnegative_quantity(errors, &object.child("capacity"));
 }
 

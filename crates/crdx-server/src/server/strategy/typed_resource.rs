@@ -307,16 +307,10 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = self.early_errors(object, Some(old), notes);
         let (path, release) = (FieldPath::new("metadata"), self.release());
-        // `validateCommonFields`, then the strategy.
-        errors.extend(validation::validate(
-            new,
-            self.serving.namespaced,
-            NameRule::PathSegment,
-            &path,
-            release,
-            MetadataValidation::Handwritten,
-        ));
-        errors.extend(validation::validate_update(new, existing, &path, release));
+        // `validateCommonFields`, then the strategy. Errors about what generated code validates are its own.
+        let rules = MetadataValidation::declared_for_owners(new, existing, release);
+        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release, rules));
+        errors.extend(validation::validate_update_declaratively(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
         if self.subresource == Subresource::None {
             generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
