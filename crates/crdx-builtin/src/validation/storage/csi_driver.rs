@@ -67,7 +67,7 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::updated;
+    use crate::validation::tests::{created, updated};
 
     #[test]
     fn lifecycle_modes_are_shown_with_their_type() {
@@ -83,5 +83,13 @@ mod tests {
                 r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Persistent", "Ephemeral"}: field is immutable"#
             ]
         );
+    }
+
+    #[test]
+    fn errors_misspell_attach_required_before_1_38() {
+        let driver = r#"{"spec":{"podInfoOnMount":true,"storageCapacity":true,"seLinuxMount":true}}"#;
+        let create = |release| created("storage.k8s.io/v1", "CSIDriver", driver, release);
+        assert_eq!(create("1.37"), ["spec.attachedRequired: Required value"]);
+        assert_eq!(create("1.38"), ["spec.attachRequired: Required value"]);
     }
 }

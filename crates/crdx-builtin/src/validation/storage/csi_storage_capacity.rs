@@ -28,7 +28,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::updated;
+    use crate::validation::tests::{created, updated};
 
     #[test]
     fn an_update_of_a_capacity_is_validated_like_a_new_one() {
@@ -43,5 +43,13 @@ mod tests {
         let both = update("!");
         assert_eq!(both.len(), 2, "{both:?}");
         assert!(both[1].starts_with("storageClassName: Invalid value: \"!\": a lowercase RFC 1123 subdomain"));
+    }
+
+    #[test]
+    fn an_empty_class_is_missing_since_1_38() {
+        let capacity = r#"{"storageClassName":"","capacity":"1Gi"}"#;
+        let create = |release| created("storage.k8s.io/v1", "CSIStorageCapacity", capacity, release);
+        assert!(create("1.37")[0].starts_with("storageClassName: Invalid value: \"\": a lowercase RFC 1123 subdomain"));
+        assert_eq!(create("1.38"), ["storageClassName: Required value"]);
     }
 }
