@@ -67,7 +67,7 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::{created, updated};
+    use crate::validation::tests::updated;
 
     #[test]
     fn lifecycle_modes_are_shown_with_their_type() {
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn errors_misspell_attach_required_before_1_38() {
-        let driver = r#"{"spec":{"podInfoOnMount":true,"storageCapacity":true,"seLinuxMount":true}}"#;
-        let create = |release| created("storage.k8s.io/v1", "CSIDriver", driver, release);
-        assert_eq!(create("1.37"), ["spec.attachedRequired: Required value"]);
-        assert_eq!(create("1.38"), ["spec.attachRequired: Required value"]);
+        let driver = |attach: bool| format!(r#"{{"spec":{{"attachRequired":{attach}}}}}"#);
+        let update = |release| updated("storage.k8s.io/v1", "CSIDriver", &driver(true), &driver(false), release);
+        assert_eq!(update("1.37"), ["spec.attachedRequired: Invalid value: false: field is immutable"]);
+        assert_eq!(update("1.38"), ["spec.attachRequired: Invalid value: false: field is immutable"]);
     }
 }
