@@ -8,6 +8,7 @@ use crdx_value::field::{
     ROOT,
     names::{self, NameForm},
 };
+use crdx_value::release::V1_38;
 use std::collections::BTreeMap;
 
 const MAX_BUNDLE: usize = 1 << 20;
@@ -35,7 +36,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         anchors(errors, &bundle);
     }
     if old.is_set() {
-        immutable::text(errors, &signer, &old.child("signerName"));
+        immutable::declared_since(errors, &signer, &old.child("signerName"), "string", V1_38);
     }
 }
 
