@@ -5,6 +5,7 @@
 //! precedence over other errors; `1e3` is a float although it is integral; `1` with 400 zeros is an error.
 
 pub mod cursor;
+pub mod jsontext;
 pub mod write;
 
 use super::strict::StrictError;

@@ -58,7 +58,7 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
         version: version.to_owned(),
         kind: review.kind().to_owned(),
     };
-    let actual = with_defaults(meta::read(body)?, &expected);
+    let actual = with_defaults(meta::read(body, release.minor())?, &expected);
     if actual.version.is_empty() {
         return Err(format!("Object 'apiVersion' is missing in '{}'", lossy(body)).into());
     }

@@ -6,7 +6,7 @@ use super::releases::Releases;
 use super::table::{FieldRow, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
-use crdx_value::release::Release;
+use crdx_value::release::{Minor, Release};
 use crdx_value::short;
 use std::fmt;
 use std::sync::OnceLock;
@@ -248,6 +248,11 @@ impl Types {
     /// The release.
     pub fn release(&self) -> u32 {
         self.release
+    }
+
+    /// The release as a [`Minor`].
+    pub(super) fn minor(&self) -> Minor {
+        Minor(u16::try_from(self.release).unwrap_or(Minor::NEVER.number()))
     }
 
     /// The type of a served kind.

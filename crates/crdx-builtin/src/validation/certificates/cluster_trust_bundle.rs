@@ -5,6 +5,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{immutable, pem, x509};
 use crdx_value::Value;
 use crdx_value::field::{ROOT, names};
+use crdx_value::release::V1_38;
 use std::collections::BTreeMap;
 
 const MAX_BUNDLE: usize = 1 << 20;
@@ -32,7 +33,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         anchors(errors, &bundle);
     }
     if old.is_set() {
-        immutable::text(errors, &signer, &old.child("signerName"));
+        immutable::declared_since(errors, &signer, &old.child("signerName"), "string", V1_38);
     }
 }
 
