@@ -30,7 +30,9 @@ served() {
 }
 
 modules() {
-    (cd tests/apiserver && go get $(sed -n "s/^\s*\(k8s\.io\/[a-z-]*\) v0\..* \?$/\1@v0.$minor/p" go.mod | sed '/indirect/d' | grep -E "k8s.io/($(echo $modules | tr ' ' '|'))@") && go mod tidy)
+    (cd tests/apiserver && go get $(sed -n "s/^\s*\(k8s\.io\/[a-z-]*\) v0\..* \?$/\1@v0.$minor/p" go.mod | sed '/indirect/d' | grep -E "k8s.io/($(echo $modules | tr ' ' '|'))@"))
+    # `go mod tidy` would also look for the modules of the programs in builtin, which have a go.mod of their own when they are built.
+    (cd tests/apiserver && GOFLAGS=-mod=mod go build -o "$work/server" .)
 }
 
 exchanges() {
