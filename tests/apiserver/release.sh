@@ -39,7 +39,7 @@ exchanges() {
     local program=$work/apiserver-$short url
     (cd tests/apiserver && go build -o "$program" .)
     exec 3< <("$program" -port 0)
-    local server=$!
+    server=$! # not local: the trap may run after this function
     trap 'kill $server; rm -rf "$work"' EXIT
     read -r url <&3
     CRDX_RECORD=$url cargo test --test tests conformance
