@@ -152,7 +152,7 @@ impl Server {
 
     /// Like [`Server::handle`], but consumes the request so that a created object is not copied.
     pub fn handle_owned(&self, mut request: Request) -> Response {
-        let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
+        let object = if request.method == Method::Post { body::take(&mut request.body, self.release()) } else { None };
         self.handle_completely(&request, object)
     }
 
@@ -323,6 +323,15 @@ mod tests {
                 "invalid resource version: resourceVersion: Invalid value",
             ),
             ("1.34", get, "?resourceVersion=x", "", 400, "invalid resource version: resourceVersion: Invalid value"),
+            ("1.37", get, "/a?resourceVersion=x", "", 500, "resourceVersion: Invalid value"),
+            (
+                "1.38",
+                get,
+                "/a?resourceVersion=x",
+                "",
+                422,
+                "customresourcedefinitions.apiextensions.k8s.io \"a\" is invalid: resourceVersion: Invalid",
+            ),
             ("1.37", get, "?resourceVersion=x&continue=abc", "", 400, "invalid continue token: "),
             (
                 "1.31",

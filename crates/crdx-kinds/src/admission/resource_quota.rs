@@ -1,7 +1,7 @@
 //! `ResourceQuota`: the quotas of the namespace of an object ([`crdx_builtin::quotas`]). A write is compared with what is used
 //! now, as in a dry run: the writes of a run do not add up.
 
-use crdx_builtin::quotas::{self, Write};
+use crdx_builtin::quotas::{self, QuotaRequest};
 use crdx_server::cluster_state::RESOURCE_QUOTAS;
 use crdx_server::server::{AdmissionPlugin, AdmissionRequest, KindPlugin, Operation, PluginServers, Refusal};
 use crdx_value::Value;
@@ -20,7 +20,7 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
         return Ok(());
     }
     let resource = GroupResource { group: request.resource.group, resource: request.resource.resource }.to_string();
-    let write = Write { resource: &resource, object, old: request.old_object };
+    let write = QuotaRequest { resource: &resource, object, old: request.old_object };
     if !write.is_charged() {
         return Ok(());
     }

@@ -13,7 +13,7 @@ pub(in crate::server) use serve::{definition, serve};
 
 use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::pipeline::Verdict;
-use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
@@ -248,7 +248,14 @@ impl Strategy for TypedResource {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
         let mut errors = self.early_errors(object, None, notes);
-        errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
+        errors.extend(validation::validate(
+            metadata,
+            self.serving.namespaced,
+            rule,
+            &path,
+            self.release(),
+            MetadataValidation::declared(self.release()),
+        ));
         self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors, notes)
     }
@@ -291,9 +298,10 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = self.early_errors(object, Some(old), notes);
         let (path, release) = (FieldPath::new("metadata"), self.release());
-        // `validateCommonFields`, then the strategy.
-        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release));
-        errors.extend(validation::validate_update(new, existing, &path, release));
+        // `validateCommonFields`, then the strategy. Errors about what generated code validates are its own.
+        let rules = MetadataValidation::declared_for_owners(new, existing, release);
+        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release, rules));
+        errors.extend(validation::validate_update_declaratively(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
         if self.subresource == Subresource::None {
             generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
