@@ -55,7 +55,12 @@ writes() { tests/apiserver/builtin/record_writes.sh "$kubectl" "$short=$assets";
 scores() {
     [ -d ../shared/conformance ] || return 0
     local binary=${BINARY:-$top/target/release/kubectl-crdx}
-    python3 ../shared/conformance/replay.py --binary "$binary" --version "$short" --json "tests/conformance/score-$short.json"
+    # The recordings of the newest release are those without a version; of others there are the answers that differ.
+    local of=() score=tests/conformance/score.json
+    if [ -e "../shared/conformance/versions/$short.gz" ]; then
+        of=(--version "$short") score=tests/conformance/score-$short.json
+    fi
+    python3 ../shared/conformance/replay.py --binary "$binary" "${of[@]}" --json "$score"
     python3 ../shared/conformance/builtin.py --binary "$binary" --version "$short" | tail -n 1
 }
 
