@@ -278,3 +278,91 @@ fn branch_cost(branch: &Expr) -> Interval {
     };
     if is_attribute { branch_qualifier_cost(branch) } else { SELECT }
 }
+
+/// Estimates of a real server of 1.38.
+#[cfg(test)]
+mod tests {
+    use crate::{
+        cost::estimate,
+        decl::{DeclField, DeclType},
+        env::{BaseEnv, Env},
+    };
+    use crdx_value::release::Release;
+    use std::sync::Arc;
+
+    /// The estimate of an expression about an object with lists of at most 5 items, which are strings of at most 10 characters.
+    fn cost(source: &str) -> (u64, u64) {
+        let list = DeclType::list(DeclType::string().with_max(10)).with_max(5);
+        let number_lists = DeclType::list(DeclType::list(DeclType::int()).with_max(5)).with_max(5);
+        let map = DeclType::map(DeclType::string().with_max(10)).with_max(5);
+        let object = Arc::new(DeclType::object(
+            "self",
+            [
+                DeclField::optional("i", DeclType::int()),
+                DeclField::optional("ls5", list),
+                DeclField::optional("ll5", number_lists),
+                DeclField::optional("mm", DeclType::map(map).with_max(5)),
+            ],
+        ));
+        let base = BaseEnv::for_new(Release::new(38).unwrap());
+        let mut env = Env::new(base).with_variable("self", object.cel_type.clone());
+        Arc::make_mut(&mut env.objects).insert("self".into(), Arc::clone(&object));
+        let checked = env.compile(source).map_err(|issues| issues.display()).unwrap();
+        let cost = estimate(&checked, Some(&object));
+        (cost.min, cost.max)
+    }
+
+    const UNBOUNDED: u64 = u64::MAX;
+
+    #[test]
+    fn an_element_of_a_computed_list_has_the_size_of_its_elements() {
+        assert_eq!(cost("isQuantity(['1', '22'][0])"), (12, 12));
+        assert_eq!(cost("['a', 'bb'].map(x, x + 'c')[0].startsWith('a')"), (51, 51));
+        assert_eq!(cost("[['aaaaaaaaaaaaaaaaaaaaaaaaa']].all(l, l.all(t, t.startsWith(t)))"), (24, 26));
+        assert_eq!(cost("['a,b'].map(s, s.split(',')).all(l, l.all(t, t.startsWith(t)))"), (38, 40));
+    }
+
+    #[test]
+    fn an_element_of_a_list_of_unknown_elements_has_an_unknown_size() {
+        assert_eq!(cost("isQuantity('1'.findAll('[a-z]')[(0 / -1)])"), (4, 1_844_674_407_370_955_268));
+        assert_eq!(cost("lists.range(3).map(i, 'x').join('')"), (61, 1_844_674_407_370_955_325));
+    }
+
+    #[test]
+    fn an_unknown_size_stays_unknown_in_the_prices_of_cel() {
+        assert_eq!(cost("'a'.startsWith(string(self.i))"), (3, UNBOUNDED));
+        assert_eq!(cost("[[1, 2]].flatten(-1).size()"), (UNBOUNDED, UNBOUNDED));
+    }
+
+    #[test]
+    fn keys_and_values_have_sizes() {
+        assert_eq!(cost("{'aaaaaaaaaaaaaaaaaaaaaaaaaa': 1}.all(k, k.startsWith(k))"), (34, 36));
+        assert_eq!(cost("{'a': 1}.transformMap(k, v, [k, k]).all(k, v, v.all(t, t.startsWith(t)))"), (80, 82));
+        assert_eq!(cost("self.mm.all(k, self.mm[k].all(j, self.mm[k][j].startsWith('a')))"), (3, 293));
+    }
+
+    #[test]
+    fn declared_sizes_reach_every_depth() {
+        assert_eq!(cost("self.ll5.all(l, l.all(i, i > 0))"), (3, 153));
+        assert_eq!(cost("(['aaaaaaaaaaaaaaa'] + self.ls5).all(x, x.startsWith(x))"), (17, 44));
+        assert_eq!(cost("dyn(self.ls5).all(x, x == 'a')"), (4, 24));
+    }
+
+    #[test]
+    fn a_filter_may_keep_nothing() {
+        assert_eq!(cost("[1, 2, 3].filter(x, x > 1).all(y, y > 0)"), (31, 82));
+        assert_eq!(cost("[?optional.none(), 'b'].all(x, x == 'b')"), (15, 16));
+    }
+
+    #[test]
+    fn a_presence_test_qualifies_the_computed_branches_of_a_conditional() {
+        assert_eq!(cost("has((true ? {'a': 1} : {'b': 2}).a)"), (31, 31));
+        assert_eq!(cost("has((true ? self : self).i)"), (1, 1));
+    }
+
+    #[test]
+    fn comparing_distinct_texts_costs_more() {
+        assert_eq!(cost("['a', 'b'].distinct().size()"), (31, 31));
+        assert_eq!(cost("[1, 2].distinct().size()"), (30, 30));
+    }
+}
