@@ -18,9 +18,9 @@ use super::{
     types::Type,
 };
 use crdx_value::release::{Minor, V1_33, V1_38};
-use declared::{Call, DeclaredSizes, Node};
+use declared::{Call, DeclaredSizes, AstNode};
 pub use interval::Interval;
-use path::Path;
+use path::AstPath;
 
 /// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
 /// it treats every variable as having this type.
@@ -39,7 +39,7 @@ pub fn estimate_with_sizes(checked: &CheckedAst, size_at: &dyn Fn(&[&str]) -> Op
         checked,
         server: checked.server,
         declared: DeclaredSizes::new(size_at),
-        by_id: vec![Path::NONE; size],
+        by_id: vec![AstPath::NONE; size],
         sizes: vec![None; size],
         entries: vec![None; size],
         locals: Vec::new(),
@@ -66,7 +66,7 @@ impl Entries {
 #[derive(Clone, Debug)]
 struct Local {
     name: String,
-    path: Path,
+    path: AstPath,
     size: Option<Interval>,
     entries: Option<Entries>,
 }
@@ -76,7 +76,7 @@ struct Estimator<'a> {
     /// The minor version of the server.
     server: Minor,
     declared: DeclaredSizes<'a>,
-    by_id: Vec<Path>,
+    by_id: Vec<AstPath>,
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
@@ -250,13 +250,13 @@ impl<'a> Estimator<'a> {
         sum.add(cost)
     }
 
-    fn node(&mut self, expr: &'a Expr) -> Node<'a> {
+    fn node(&mut self, expr: &'a Expr) -> AstNode<'a> {
         let mut path = self.path_of(expr);
         if self.declared.paths.first(path).is_some_and(|name| matches!(name, "@result" | "__result__")) {
-            path = Path::NONE;
+            path = AstPath::NONE;
         }
         let size = if self.tracks_locals() { self.size(expr) } else { self.size_early(expr) };
-        Node { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size }
+        AstNode { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size }
     }
 
     // Variables
@@ -296,16 +296,16 @@ impl<'a> Estimator<'a> {
 
     // Paths and sizes
 
-    fn path_of(&self, expr: &Expr) -> Path {
+    fn path_of(&self, expr: &Expr) -> AstPath {
         if let ExprKind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
             return local.path;
         }
-        self.by_id.get(expr.id as usize).copied().unwrap_or(Path::NONE)
+        self.by_id.get(expr.id as usize).copied().unwrap_or(AstPath::NONE)
     }
 
-    fn set_path(&mut self, id: ExprId, path: Path) {
+    fn set_path(&mut self, id: ExprId, path: AstPath) {
         if let Some(slot) = self.by_id.get_mut(id as usize) {
             *slot = path;
         }
@@ -376,7 +376,7 @@ impl<'a> Estimator<'a> {
     }
 
     /// The size of an operand of a standard operator.
-    fn operand_size(&self, node: &Node) -> Interval {
+    fn operand_size(&self, node: &AstNode) -> Interval {
         if self.tracks_locals() { node.size.unwrap_or(Interval::UNKNOWN) } else { self.operand_size_early(node) }
     }
 }
@@ -420,7 +420,7 @@ impl<'a> Estimator<'a> {
             }
             "_?_:_" => {
                 let size = |index: usize| {
-                    call.args.get(index).map_or(Interval::UNKNOWN, |node: &Node| self.operand_size(node))
+                    call.args.get(index).map_or(Interval::UNKNOWN, |node: &AstNode| self.operand_size(node))
                 };
                 let size = size(1).union(size(2));
                 let branch = |index: usize| call.args.get(index)?.expr;

@@ -1,12 +1,12 @@
 //! The arguments of a call, and the sizes that declared types allow.
 
-use super::{Interval, Path, path::Paths};
+use super::{Interval, AstPath, path::Paths};
 use crate::{ast::Expr, types::Type};
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'a> {
-    pub path: Path,
+pub(super) struct AstNode<'a> {
+    pub path: AstPath,
     pub type_: &'a Type,
     /// `None` for the element of a list, which has a size but no expression.
     pub expr: Option<&'a Expr>,
@@ -18,7 +18,7 @@ pub(super) struct Call<'c, 'a> {
     pub expr: &'a Expr,
     pub member: bool,
     /// The arguments, receiver first.
-    pub args: &'c [Node<'a>],
+    pub args: &'c [AstNode<'a>],
     /// The costs of the arguments, without the receiver.
     pub costs: &'c [Interval],
 }
@@ -51,12 +51,12 @@ impl<'a> DeclaredSizes<'a> {
     }
 
     /// The size that the declared type at a path allows.
-    pub fn of_path(&self, path: Path) -> Option<Interval> {
+    pub fn of_path(&self, path: AstPath) -> Option<Interval> {
         self.at(self.paths.parts(path))
     }
 
     /// The size of an argument: the computed size or, if there is none, the declared size.
-    pub fn of_node(&self, node: &Node) -> Interval {
+    pub fn of_node(&self, node: &AstNode) -> Interval {
         node.size.or_else(|| self.of_path(node.path)).unwrap_or(Interval::UNKNOWN)
     }
 
@@ -66,12 +66,12 @@ impl<'a> DeclaredSizes<'a> {
     }
 
     /// The element of a list as a call argument.
-    pub fn element(&mut self, list: &Node<'a>) -> Option<Node<'a>> {
+    pub fn element(&mut self, list: &AstNode<'a>) -> Option<AstNode<'a>> {
         let [Some(type_), _] = list.type_.parameters() else { return None };
         let path = match list.path {
-            Path::NONE => Path::NONE,
+            AstPath::NONE => AstPath::NONE,
             path => self.paths.copy_and_append(path, "@items"),
         };
-        Some(Node { path, type_, expr: None, size: None })
+        Some(AstNode { path, type_, expr: None, size: None })
     }
 }

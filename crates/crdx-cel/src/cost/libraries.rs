@@ -3,7 +3,7 @@
 
 use super::{
     Interval,
-    declared::{Call, DeclaredSizes, Node},
+    declared::{Call, DeclaredSizes, AstNode},
     interval::divide,
 };
 use crate::{
@@ -138,7 +138,7 @@ fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
 }
 
 /// The cost of comparing values of Kubernetes types with `==`, since 1.32.
-pub(super) fn compare(left: &Node, right: &Node) -> Option<Interval> {
+pub(super) fn compare(left: &AstNode, right: &AstNode) -> Option<Interval> {
     if left.type_ != right.type_ {
         return None;
     }
@@ -156,7 +156,7 @@ pub(super) fn compare(left: &Node, right: &Node) -> Option<Interval> {
 }
 
 /// The value of an integer literal argument, or `otherwise`.
-pub(super) fn number(node: Option<&Node>, otherwise: u64) -> u64 {
+pub(super) fn number(node: Option<&AstNode>, otherwise: u64) -> u64 {
     match node.and_then(|node| node.expr).map(|expr| &expr.kind) {
         Some(ExprKind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
         _ => otherwise,

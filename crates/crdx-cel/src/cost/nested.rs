@@ -10,8 +10,8 @@ mod sizing;
 
 use super::{
     Interval, NEW_LIST, NEW_MAP, NEW_MESSAGE, SELECT,
-    declared::{DeclaredSizes, Node},
-    path::Path,
+    declared::{DeclaredSizes, AstNode},
+    path::AstPath,
 };
 use crate::{
     ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal},
@@ -22,7 +22,7 @@ use size::{Size, Sizes};
 /// A loop variable, accumulator or bound variable in scope.
 struct Local<'a> {
     name: &'a str,
-    path: Path,
+    path: AstPath,
     size: Option<Size>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Estimator<'a> {
     checked: &'a CheckedAst,
     declared: DeclaredSizes<'a>,
     /// The paths of expressions, by id.
-    by_id: Vec<Path>,
+    by_id: Vec<AstPath>,
     /// The sizes of expressions, by id.
     computed: Vec<Option<Size>>,
     locals: Vec<Local<'a>>,
@@ -45,7 +45,7 @@ impl<'a> Estimator<'a> {
         Self {
             checked,
             declared: DeclaredSizes::new(size_at),
-            by_id: vec![Path::NONE; count],
+            by_id: vec![AstPath::NONE; count],
             computed: vec![None; count],
             locals: Vec::new(),
             sizes: Sizes::default(),
@@ -90,7 +90,7 @@ impl<'a> Estimator<'a> {
         self.push_bound(&fold.accu_var, &fold.accu_init);
         let sum = sum.add(self.cost(&fold.result));
         let path = self.path_of(&fold.result);
-        if path != Path::NONE {
+        if path != AstPath::NONE {
             self.set_path(id, path);
         }
         self.copy_size(id, &fold.result);
@@ -191,16 +191,16 @@ impl<'a> Estimator<'a> {
 
     // Paths and sizes of expressions
 
-    fn path_of(&self, expr: &Expr) -> Path {
+    fn path_of(&self, expr: &Expr) -> AstPath {
         if let ExprKind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
             return local.path;
         }
-        self.by_id.get(expr.id as usize).copied().unwrap_or(Path::NONE)
+        self.by_id.get(expr.id as usize).copied().unwrap_or(AstPath::NONE)
     }
 
-    fn set_path(&mut self, id: ExprId, path: Path) {
+    fn set_path(&mut self, id: ExprId, path: AstPath) {
         if let Some(slot) = self.by_id.get_mut(id as usize) {
             *slot = path;
         }
@@ -209,7 +209,7 @@ impl<'a> Estimator<'a> {
     /// Sets the path of a part of a value, if the value has one.
     fn append_path(&mut self, id: ExprId, value: &Expr, part: &'a str) -> bool {
         let path = self.path_of(value);
-        if path == Path::NONE {
+        if path == AstPath::NONE {
             return false;
         }
         let path = self.declared.paths.append(path, part);
@@ -230,10 +230,10 @@ impl<'a> Estimator<'a> {
         self.set_size(id, size);
     }
 
-    fn node(&mut self, expr: &'a Expr) -> (Node<'a>, Option<Size>) {
+    fn node(&mut self, expr: &'a Expr) -> (AstNode<'a>, Option<Size>) {
         let size = self.size(expr);
         let type_ = self.checked.type_of(expr.id);
-        (Node { path: self.path_of(expr), type_, expr: Some(expr), size: size.map(|size| size.bounds) }, size)
+        (AstNode { path: self.path_of(expr), type_, expr: Some(expr), size: size.map(|size| size.bounds) }, size)
     }
 }
 

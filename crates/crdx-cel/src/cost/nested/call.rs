@@ -4,7 +4,7 @@ use super::{Estimator, Interval, Size, sizing::unwrapped};
 use crate::{
     ast::{Expr, ExprKind, Literal},
     cost::{
-        declared::{Call, Node},
+        declared::{Call, AstNode},
         interval::scale_exactly,
         libraries::{self, TEXT},
         price::new_list,
@@ -47,7 +47,7 @@ impl<'a> Estimator<'a> {
             return costs.iter().fold(Interval::fixed(1), |sum, cost| sum.add(*cost));
         }
         let sum = target.map_or(Interval::ZERO, |target| self.cost(target));
-        let (nodes, sizes): (Vec<Node>, Vec<Option<Size>>) =
+        let (nodes, sizes): (Vec<AstNode>, Vec<Option<Size>>) =
             target.into_iter().chain(args).map(|arg| self.node(arg)).unzip();
         let call = Call { expr, member: target.is_some(), args: &nodes, costs: &costs };
         let mut cost = Interval::NOTHING;
@@ -233,7 +233,7 @@ fn converted_size(overload: &str, from: Interval) -> Interval {
 }
 
 /// The value of an integer literal, or `otherwise` (`NodeAsUintValue`).
-fn number(node: Option<&Node<'_>>, otherwise: u64) -> u64 {
+fn number(node: Option<&AstNode<'_>>, otherwise: u64) -> u64 {
     match literal(node) {
         Some(Literal::Int(value)) => u64::try_from(*value).unwrap_or(0),
         Some(Literal::Uint(value)) => *value,
@@ -242,7 +242,7 @@ fn number(node: Option<&Node<'_>>, otherwise: u64) -> u64 {
 }
 
 /// The depth of `flatten`: any, if it is not a literal or negative.
-fn depth(node: Option<&Node<'_>>) -> u64 {
+fn depth(node: Option<&AstNode<'_>>) -> u64 {
     match literal(node) {
         Some(Literal::Int(value)) => u64::try_from(*value).unwrap_or(u64::MAX),
         Some(Literal::Uint(value)) => *value,
@@ -250,7 +250,7 @@ fn depth(node: Option<&Node<'_>>) -> u64 {
     }
 }
 
-fn literal<'a>(node: Option<&Node<'a>>) -> Option<&'a Literal> {
+fn literal<'a>(node: Option<&AstNode<'a>>) -> Option<&'a Literal> {
     match &node?.expr?.kind {
         ExprKind::Literal(literal) => Some(literal),
         _ => None,
