@@ -166,8 +166,8 @@ impl<'a> List<'a> {
             ListKind::Atomic => match self {
                 // Concatenation with an empty list returns the other list, except that a list of a document is always
                 // copied, as in Go.
-                _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
+                _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ => {
                     let deep = self.depth().max(other.depth()) >= MAX_DEPTH;
                     let part =
