@@ -62,6 +62,8 @@ pub struct Options {
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
     pub any_document: bool,
+    /// True if directories need not have an object, because others have their files.
+    pub may_be_empty: bool,
     /// Returns lists whole, for callers that unfold them with [`Document::into_items`] after kubectl's checks.
     pub whole_lists: bool,
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
@@ -223,7 +225,8 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
-        let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
+        let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
+            .with_rendered(current.is_rendered.is_some());
         let contents = chunk.chunk.read();
         let classify = !self.options.any_document;
         let may_be_template = classify && current.is_rendered.is_none();
@@ -319,7 +322,8 @@ impl Input {
             let Document { source, chunk, item, value, .. } = document;
             let refusal = if item.is_none() { refusal::of_object(&source, &value) } else { None };
             let refusal = refusal.map(Into::into);
-            return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop, refusal });
+            let (chunk, is_joined) = (Some(chunk), false);
+            return self.problem(Note { source, position, message, hint: None, chunk, stop, is_joined, refusal });
         }
         self.directory_has_entries = true;
         self.ready.extend(warnings);
@@ -381,7 +385,8 @@ impl Input {
             Step::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             Step::Problem(note) => self.problem(note),
             Step::DirectoryEnd(without_object) => {
-                if !std::mem::take(&mut self.directory_has_entries) {
+                let has_entries = std::mem::take(&mut self.directory_has_entries);
+                if !has_entries && !self.options.may_be_empty {
                     self.ready.push_back(Entry::Problem(without_object));
                 }
             }

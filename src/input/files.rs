@@ -278,6 +278,12 @@ pub fn size(paths: &[String], options: &Options) -> Option<u64> {
     expand(paths, options).into_iter().map(size).sum()
 }
 
+/// Returns true if several directories are rendered: each is a target of its own.
+pub fn has_several_roots(paths: &[String], options: &Options) -> bool {
+    let is_root = |step: &Step| matches!(step, Step::Render(..));
+    options.render.is_some() && expand(paths, options).iter().filter(|step| is_root(step)).nth(1).is_some()
+}
+
 /// The files and directories that a pattern matches; none if the path exists or is not a pattern.
 pub fn matching(path: &str) -> Vec<PathBuf> {
     if Path::new(path).exists() {
@@ -354,7 +360,8 @@ impl Walk<'_> {
 
 /// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
-    Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never, refusal: None }
+    let (source, stop) = (source.into(), Stop::Never);
+    Note { source, position: None, message, hint, chunk: None, stop, is_joined: false, refusal: None }
 }
 
 /// The note about a directory whose files are not searched.

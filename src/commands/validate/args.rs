@@ -24,7 +24,7 @@ use clap::Args as ClapArgs;
 CRDs may be among the objects, before or after them; they are validated, too. For kinds built into Kubernetes, \
 only decoding is simulated: unknown and duplicate fields, wrong types, malformed quantities, times and base64.
 
-Exit codes: 0 all objects are accepted, 1 an object is rejected, 2 validate cannot tell, or the usage is wrong.")]
+Exit codes: 0 all objects are accepted, 1 an object is rejected, or a finding has the severity error, 2 validate cannot tell, or the usage is wrong.")]
 pub struct Validate {
     /// The objects and CRDs.
     #[command(flatten)]

@@ -56,15 +56,34 @@ impl Diagnostic {
 pub enum Remark {
     /// An earlier input at this location has the same object, and this one is applied after it.
     SameObject(SourceLocation),
+    /// Another file has a different object of the same name at this location, and this one is not applied after it.
+    ConflictingObject(SourceLocation),
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
     SentAsCreate,
 }
 
 impl Remark {
+    /// Returns the location of the other object.
+    pub fn location(&self) -> Option<&SourceLocation> {
+        match self {
+            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::SentAsCreate => None,
+        }
+    }
+
+    /// Returns the location of the other object.
+    pub fn location_mut(&mut self) -> Option<&mut SourceLocation> {
+        match self {
+            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::SentAsCreate => None,
+        }
+    }
+
     /// Returns the name in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::SameObject(_) => "sameObject",
+            Self::ConflictingObject(_) => "conflictingObject",
             Self::SentAsCreate => "sentAsCreate",
         }
     }
@@ -73,6 +92,7 @@ impl Remark {
     pub fn message(&self) -> String {
         match self {
             Self::SameObject(first) => format!("same object as {first}, applied after it"),
+            Self::ConflictingObject(other) => format!("differs from the same object at {other}"),
             Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
         }
     }
