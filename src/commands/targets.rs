@@ -3,12 +3,12 @@
 use super::flags;
 use super::sink::{Report, Sink};
 use super::terminal;
-use crate::input::render::Renderer;
-use crate::input::{ReadBytes, files};
-use crate::output::secrets;
-use crate::simulation::{self, Plan, RunSummary};
-use crdx::report::severity::Severities;
-use crdx::report::{ObjectReport, RunNote};
+use crdx_engine::report::severity::Severities;
+use crdx_engine::report::{ObjectReport, RunNote};
+use crdx_input::render::Renderer;
+use crdx_input::{ReadBytes, files};
+use crdx_output::secrets;
+use crdx_runner::simulation::{self, Plan, RunSummary};
 use crdx_value::release::{Release, ReleaseSet};
 use std::io;
 use std::sync::Arc;

@@ -30,14 +30,16 @@ served() {
 }
 
 modules() {
-    (cd tests/apiserver && go get $(sed -n "s/^\s*\(k8s\.io\/[a-z-]*\) v0\..* \?$/\1@v0.$minor/p" go.mod | sed '/indirect/d' | grep -E "k8s.io/($(echo $modules | tr ' ' '|'))@") && go mod tidy)
+    (cd tests/apiserver && go get $(sed -n "s/^\s*\(k8s\.io\/[a-z-]*\) v0\..* \?$/\1@v0.$minor/p" go.mod | sed '/indirect/d' | grep -E "k8s.io/($(echo $modules | tr ' ' '|'))@"))
+    # `go mod tidy` would also look for the modules of the programs in builtin, which have a go.mod of their own when they are built.
+    (cd tests/apiserver && GOFLAGS=-mod=mod go build -o "$work/server" .)
 }
 
 exchanges() {
     local program=$work/apiserver-$short url
     (cd tests/apiserver && go build -o "$program" .)
     exec 3< <("$program" -port 0)
-    local server=$!
+    server=$! # not local: the trap may run after this function
     trap 'kill $server; rm -rf "$work"' EXIT
     read -r url <&3
     CRDX_RECORD=$url cargo test --test tests conformance

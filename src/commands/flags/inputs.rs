@@ -1,10 +1,10 @@
 //! The objects to validate, and their CRDs.
 
 use super::{Paths, Policies, Target};
-use crate::configuration::TargetSettings;
 use clap::{Args as ClapArgs, ValueEnum};
-use crdx::kubectl;
-use crdx::simulation::filter::KindPattern;
+use crdx_engine::kubectl;
+use crdx_engine::simulation::filter::KindPattern;
+use crdx_input::configuration::TargetSettings;
 use crdx_server::server::LabelSelector;
 use crdx_value::GoError;
 use crdx_value::release::Release;

@@ -1,11 +1,11 @@
 //! `--target` and the targets of the settings: parts of the input that are validated on their own, as for clusters of their own.
 
 use super::Inputs;
-use crate::configuration::TargetSettings;
-use crate::input::Options;
-use crate::input::files::{self, Step};
-use crate::input::render::find::normal;
-use crdx::documents::Note;
+use crdx_engine::documents::Note;
+use crdx_input::Options;
+use crdx_input::configuration::TargetSettings;
+use crdx_input::files::{self, Step};
+use crdx_input::render::find::normal;
 use crdx_value::release::ReleaseSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn is_in(path: &Path, directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx::report::SourceLocation;
+    use crdx_engine::report::SourceLocation;
 
     fn entry(paths: &[&str]) -> TargetSettings {
         let paths = paths.iter().map(ToString::to_string).collect();
