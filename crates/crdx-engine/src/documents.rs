@@ -3,6 +3,7 @@
 //! [`SourceChunk`] is the text between two separators, [`lists`] reads lists as kubectl does, and [`manifest_path`] converts
 //! paths in CRDs between the server's notation and manifests.
 
+pub mod encrypted;
 pub mod lists;
 pub mod manifest_path;
 pub mod refusal;
@@ -15,6 +16,7 @@ use crdx_text::spans::{Cache, Found, Spans};
 use crdx_text::yaml::Duplicate;
 use crdx_value::field::NIL_PATH;
 use crdx_value::{Map, Value, group_version};
+use encrypted::EncryptedField;
 use std::iter::Enumerate;
 use std::sync::{Arc, OnceLock};
 use std::vec;
@@ -86,8 +88,10 @@ pub struct Document {
     pub is_rendered: bool,
     /// Its index, if it is an item of a list.
     pub item: Option<usize>,
-    /// The object.
+    /// The object, with values of the same type in the place of encrypted ones.
     pub value: Value,
+    /// The fields that are encrypted.
+    pub encrypted: Arc<[EncryptedField]>,
     /// True if it is a list or an item of one.
     is_of_list: bool,
     /// The positions found in the chunk so far, shared with its other documents.
@@ -126,18 +130,22 @@ impl Document {
     pub(crate) fn read_again(&self) -> Option<Value> {
         let read = || self.chunk.read().map(|contents| contents.value);
         match self.item {
-            None => read().ok(),
+            None => read().ok().map(|mut value| {
+                encrypted::open(&mut value);
+                value
+            }),
             Some(i) => self.list.get_or_init(|| read().unwrap_or_default()).get("items")?.as_array()?.get(i).cloned(),
         }
     }
 
     /// The document without its object, which can be read again.
     pub fn source_only(&self) -> Document {
-        let Self { source, chunk, origin, is_rendered, item, is_of_list, cache, list, .. } = self;
+        let Self { source, chunk, origin, is_rendered, item, encrypted, is_of_list, cache, list, .. } = self;
         let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
         let (is_rendered, item, is_of_list) = (*is_rendered, *item, *is_of_list);
-        let (cache, list) = (Arc::clone(cache), Arc::clone(list));
-        Document { source, chunk, origin, is_rendered, item, value: Value::Null, is_of_list, cache, list }
+        let (encrypted, cache, list) = (Arc::clone(encrypted), Arc::clone(cache), Arc::clone(list));
+        let value = Value::Null;
+        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
     }
 
     /// The items of a list that was returned whole. As for kubectl, null is an empty object.
@@ -228,10 +236,11 @@ impl SourceChunk {
     }
 
     /// The document with `value`, or with an item of the list that the chunk is.
-    pub fn document(&self, item: Option<usize>, value: Value) -> Document {
+    pub fn document(&self, item: Option<usize>, mut value: Value) -> Document {
         let Self { source, chunk, origin, is_rendered, cache, list } = self.clone();
         let is_of_list = item.is_some() || lists::is_list(&value);
-        Document { source, chunk, origin, is_rendered, item, value, is_of_list, cache, list }
+        let encrypted = if item.is_none() { encrypted::open(&mut value).into() } else { Arc::default() };
+        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
     }
 
     /// A message about the chunk.

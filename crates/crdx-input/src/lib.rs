@@ -142,6 +142,8 @@ struct Current {
     has_entries: bool,
     /// True if it is a template, which was reported.
     is_template: bool,
+    /// True if the file is encrypted, which was reported.
+    is_encrypted: bool,
 }
 
 impl Input {
@@ -183,6 +185,7 @@ impl Input {
             is_rendered: None,
             has_entries: false,
             is_template: false,
+            is_encrypted: false,
         }
     }
 
@@ -228,10 +231,18 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
+        if current.is_encrypted {
+            return;
+        }
+        let is_first = !current.has_entries && chunk.start.line == 1;
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
             .with_rendered(current.is_rendered.is_some());
-        let contents = chunk.chunk.read();
         let classify = !self.options.any_document;
+        if classify && is_first && content::is_encrypted_file(&chunk.chunk.text) {
+            current.is_encrypted = true;
+            return self.no_object(current, &chunk, (NoObject::Encrypted, None));
+        }
+        let contents = chunk.chunk.read();
         let may_be_template = classify && current.is_rendered.is_none();
         if may_be_template
             && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err()))

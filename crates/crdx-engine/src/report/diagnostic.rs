@@ -58,6 +58,8 @@ pub enum Remark {
     SameObject(SourceLocation),
     /// Another file has a different object of the same name at this location, and this one is not applied after it.
     ConflictingObject(SourceLocation),
+    /// Fields of the object are encrypted, and what their values decide was not checked.
+    EncryptedFields,
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
     SentAsCreate,
 }
@@ -67,7 +69,7 @@ impl Remark {
     pub fn location(&self) -> Option<&SourceLocation> {
         match self {
             Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
-            Self::SentAsCreate => None,
+            Self::EncryptedFields | Self::SentAsCreate => None,
         }
     }
 
@@ -75,7 +77,7 @@ impl Remark {
     pub fn location_mut(&mut self) -> Option<&mut SourceLocation> {
         match self {
             Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
-            Self::SentAsCreate => None,
+            Self::EncryptedFields | Self::SentAsCreate => None,
         }
     }
 
@@ -84,6 +86,7 @@ impl Remark {
         match self {
             Self::SameObject(_) => "sameObject",
             Self::ConflictingObject(_) => "conflictingObject",
+            Self::EncryptedFields => "encryptedFields",
             Self::SentAsCreate => "sentAsCreate",
         }
     }
@@ -93,6 +96,7 @@ impl Remark {
         match self {
             Self::SameObject(first) => format!("same object as {first}, applied after it"),
             Self::ConflictingObject(other) => format!("differs from the same object at {other}"),
+            Self::EncryptedFields => "encrypted fields not checked".to_owned(),
             Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
         }
     }

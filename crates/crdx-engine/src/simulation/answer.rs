@@ -95,6 +95,7 @@ pub(crate) fn read_response(
             reason: &reason,
         };
         item.errors = rejection.problems(locator, hints);
+        item.errors.iter_mut().for_each(explain_boolean);
     }
     item.answer = Some(Answer { code: response.code, reason, message });
     if response.trace.is_unfinished {
@@ -230,6 +231,19 @@ fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_
         ..Diagnostic::default()
     };
     problem.with_replacement(replacement)
+}
+
+/// Explains a value that is a boolean in YAML although no word of it says so, such as `on`.
+fn explain_boolean(problem: &mut Diagnostic) {
+    /// Without `true` and `false`, which are booleans in every version of YAML.
+    const WORDS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
+    let is_about_type = problem.kind == ErrorType::TypeInvalid.reason() || problem.kind == "BadRequest";
+    let excerpt = problem.location.as_ref().and_then(|location| location.excerpt.as_ref());
+    let word = excerpt.and_then(|excerpt| excerpt.line.get(excerpt.part.clone())).unwrap_or_default();
+    if is_about_type && problem.help.is_none() && WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+        problem.help = Some(format!("YAML reads `{word}` as a boolean: write it in quotes"));
+        problem.replacement = Some(format!("\"{word}\""));
+    }
 }
 
 /// Returns a warning of the server, with a location if it names a field.

@@ -250,7 +250,9 @@ impl FieldLocator for Finder<'_> {
 
     fn text(&self) -> Option<(&[u8], Syntax)> {
         let chunk = &self.document.chunk;
-        self.document.item.is_none().then_some((chunk.text.as_slice(), chunk.syntax))
+        // The text of an encrypted object is not what is sent.
+        let is_sent = self.document.item.is_none() && self.document.encrypted.is_empty();
+        is_sent.then_some((chunk.text.as_slice(), chunk.syntax))
     }
 }
 

@@ -165,7 +165,11 @@ impl OrderedState {
     pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, reason: SkipReason) -> Option<ObjectReport> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match reason {
-            SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
+            SkipReason::Kind => Some(object.item(
+                identity,
+                Verdict::Skipped,
+                "its kind is skipped with --skip or `skip` of the settings",
+            )),
             SkipReason::Labels => None,
         };
         // The object is left out of the report, not of what is sent to the server.

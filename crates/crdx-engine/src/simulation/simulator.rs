@@ -15,7 +15,7 @@ use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
-use super::{builtin, submit};
+use super::{builtin, encrypted, submit};
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, SourceLocation, Verdict};
@@ -144,6 +144,8 @@ impl Simulator {
     /// Sends an object whose state before is known.
     fn send(&self, object: PlacedObject<'_>, before: Before) -> Simulated {
         let PlacedObject { object, resource, location, created } = object;
+        let (encrypted, has_rules) =
+            (Arc::clone(&object.document.encrypted), matches!(resource, Submitted::CustomResource(..)));
         let own_identity = identity::identity(object.value(), Namespace::Own);
         let root = object.document.is_rendered.then_some(&*location.source);
         let context = SimulationContext { root, ..self.context() };
@@ -154,13 +156,15 @@ impl Simulator {
             }
             Submitted::BuiltIn(kind) => builtin::submit(self.settings.builtin, context, object, &kind, created, before),
         }));
-        simulated.unwrap_or_else(|_| {
+        let mut simulated = simulated.unwrap_or_else(|_| {
             let reason = "kubectl-crdx itself failed on this object";
             let mut item = ObjectReport::new(location.clone(), Verdict::CannotTell, reason);
             item.identity = own_identity;
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             item.into()
-        })
+        });
+        encrypted::complete(&mut simulated.item, &encrypted, has_rules);
+        simulated
     }
 
     /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.

@@ -3,10 +3,10 @@
 
 use super::{ConfigurationError, Key, Origin, Setting, Settings};
 use crate::Options;
+use crate::files::{Source, Step, expand};
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
 use crdx_files::check_regular;
-use crdx_files::{Source, Step, expand};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@ use super::{PlacedObject, Simulator};
 use crate::kubectl::Action;
 use crate::report::severity::CONFLICTING_OBJECT;
 use crate::report::{Diagnostic, ObjectReport, Remark, SourceLocation, Verdict};
-use crdx_runner::simulation::earlier_object::EarlierObject;
-use crdx_runner::simulation::simulated::{Before, Simulated};
+use crate::simulation::earlier_object::EarlierObject;
+use crate::simulation::simulated::{Before, Simulated};
 
 /// The help for two files that have different objects of the same name.
 const OF_DIFFERENT_CLUSTERS: &str = "if the files are for different clusters, give the directory of each with --target";
