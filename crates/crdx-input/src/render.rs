@@ -100,6 +100,11 @@ impl Renderer {
         Ok(reader)
     }
 
+    /// Returns true if a source is a directory that was rendered.
+    pub fn has(&self, source: &str) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).rendered.contains_key(source)
+    }
+
     /// Adds a file with objects that no program reads.
     pub fn leave_out(&self, file: &Path) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).left_out.push(file.display().to_string());
