@@ -169,7 +169,9 @@ fn answers_of_other_releases_are_those_of_the_servers() {
         let mut differing = String::new();
         for release in Release::known() {
             let given = Given::read(&lines()[0], release);
-            let of_release = |fact: &&Value| fact["version"] == *release.to_string();
+            let of_release = |fact: &&Value| {
+                fact["version"].as_str().unwrap().parse::<Release>().is_ok_and(|version| version == release)
+            };
             let facts: Vec<Value> = facts.iter().filter(of_release).cloned().collect();
             let differs = release < Release::new(35).unwrap() || release > Release::NEWEST;
             assert_eq!(facts.len() > 70, differs, "{release}");

@@ -127,6 +127,7 @@ mod tests {
         // No operator absorbs the cost limit error.
         assert_eq!(run("self.all(x, x.size() < 5) || true", 10).0, exceeded);
         assert_eq!(run("lists.range(1000000).size()", PER_CALL_LIMIT).0, exceeded);
+        assert_eq!(run("[[1]].flatten(9223372036854775807).size()", PER_CALL_LIMIT).0, exceeded);
         assert_eq!(
             run("lists.range(100000000).size()", PER_CALL_LIMIT).0,
             "lists.range: size 100000000 exceeds maximum allowed (1000000)"

@@ -71,7 +71,9 @@ pub(super) fn run<'a, 'f>(
         compiled: None,
     };
     let mut result = evaluator.exec(&program.root);
-    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(evaluator.cost.total));
+    // A call over the limit is not executed, whatever its cost.
+    let cost = evaluator.cost.total.min(limit);
+    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(cost));
     if evaluator.fuel.is_empty() || taken.is_err() {
         steps.take_all();
         result = Err(Error::Interrupted);

@@ -326,6 +326,13 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_list_and_an_empty_list_of_a_document_is_the_latter() {
+        let decl = DeclType::list(DeclType::int());
+        let list = List::Json(&[], &decl);
+        assert!(List::Shared(Arc::default()).concat(&list, &Fuel::default()).unwrap().is_strict());
+    }
+
+    #[test]
     fn many_concatenations_do_not_nest() {
         let fuel = Fuel::default();
         let one = |i: i64| List::Shared(Arc::new(vec![Value::Int(i)]));
