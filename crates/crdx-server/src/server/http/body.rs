@@ -133,7 +133,8 @@ fn read(
                 if e.kind == text::ErrorKind::NumberOutOfRange {
                     return Unreadable::Late(e.message);
                 }
-                let since = release.since(V1_38).then(|| text::json::jsontext::syntax_error(bytes)).flatten();
+                let since =
+                    release.since(V1_38).then(|| text::json::jsontext::syntax_error(bytes)).flatten().map(String::from);
                 Unreadable::Early(format!(
                     "couldn't get version/kind; json parse error: {}",
                     since.unwrap_or(e.message)
