@@ -393,7 +393,7 @@ mod tests {
             "params",
             "namespace-object",
         ];
-        let directories = ["kustomize", "output-dir", "dir", "cache-dir", "out"];
+        let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out"];
         for command in command_line::definition().get_subcommands() {
             for arg in command.get_arguments() {
                 let Some(long) = arg.get_long() else { continue };

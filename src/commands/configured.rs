@@ -6,7 +6,9 @@ use crate::commands::definitions::is_path;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use crdx_input::Options;
-use crdx_input::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
+use crdx_input::configuration::{
+    ConfigurationError, Key, Lookup, Origin, Settings, check_paths, check_targets, of_variables,
+};
 use crdx_input::remote::url::is_url;
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest::{closest, did_you_mean};
@@ -185,6 +187,19 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Re
             == Some(ValueSource::DefaultValue)
     };
     let paths = Key::ALL.into_iter().filter(|key| key.is_paths() && is_default(*key));
+    let has_version = !is_default(Key::KubernetesVersion) && has_value(parsed, Key::KubernetesVersion);
+    let has_old = !is_default(Key::Old) && has_value(parsed, Key::Old);
+    if let Some(inputs) = args.command.inputs_mut() {
+        inputs.configured.clone_from(&settings.targets);
+        for target in &mut inputs.configured {
+            // A flag takes precedence.
+            target.kubernetes_version.take_if(|_| has_version);
+            if has_old {
+                target.old.clear();
+            }
+        }
+        check_targets(settings, &inputs.paths.reading.options())?;
+    }
     let Some(reading) = args.command.reading_mut() else { return check_paths(settings, paths, &Options::default()) };
     let is_of_file = |key: Key| {
         let origin = settings.settings.get(&key).map(|setting| &setting.origin);
@@ -195,6 +210,12 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Re
     }
     reading.restrictions = settings.restrictions(is_default);
     check_paths(settings, paths, &reading.options())
+}
+
+/// Returns true if the argument of a key has a value.
+fn has_value(parsed: &ArgMatches, key: Key) -> bool {
+    let matches = parsed.subcommand().map(|(_, matches)| matches);
+    matches.is_some_and(|matches| matches.try_contains_id(key.argument()).unwrap_or_default())
 }
 
 fn is_given(given: &ArgMatches, id: &str) -> bool {

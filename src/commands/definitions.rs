@@ -1,7 +1,7 @@
 //! The CRDs that a command takes as arguments: paths, or names of resources in `--crds` or in a cluster.
 
 use super::error::{Error, summarize};
-use super::source::{Source, problem};
+use super::source::{self, Source, problem};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_engine::documents::Entry;
@@ -9,6 +9,7 @@ use crdx_input::required::{Required, Sources};
 use crdx_input::{Options, archive, files};
 use crdx_output::printable::{complain, complain_all};
 use crdx_value::Value;
+use crdx_value::suggest::did_you_mean;
 use std::path::Path;
 
 /// The arguments of a command that takes CRDs.
@@ -70,9 +71,9 @@ impl Given<'_> {
         if self.crds.is_empty() && !has_cluster {
             let name = names.first().map_or("", String::as_str);
             let message = format!("the path {name:?} does not exist");
-            return Err(
-                problem(&message, "check its spelling; the name of a resource needs --crds or a cluster").into()
-            );
+            let similar = source::similar_built_in(name).map(|kind| format!("{} ", did_you_mean(&kind)));
+            let help = "check its spelling; the name of a resource needs --crds or a cluster";
+            return Err(problem(&message, &format!("{}{help}", similar.unwrap_or_default())).into());
         }
         let source = Source::of_definitions(self.crds, self.kubernetes, self.cluster, failures)?;
         names.iter().map(|name| definition(&source, name)).collect()

@@ -9,6 +9,7 @@ use super::validate;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::commands::targets::{self, TargetPlan};
 use crdx_engine::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx_engine::report::{Action, ObjectReport, Verdict};
 use crdx_engine::simulation::CompareOptions;
@@ -18,7 +19,7 @@ use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::report::text::{Style, TextReport};
 use crdx_output::secrets;
-use crdx_runner::simulation::{self, Plan};
+use crdx_runner::simulation::Plan;
 use crdx_value::{Map, Value};
 use std::io;
 
@@ -44,18 +45,14 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         counts: Counts::default(),
         differs: false,
     };
-    let mut plan = Plan {
-        scale: report.json,
-        compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
-        ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
-    };
+    let compares = Some(CompareOptions { server_metadata: args.show_last_applied });
+    let plan = |plan: Plan| Plan { scale: report.json, compares, ..plan };
+    let releases = args.kubernetes.kubernetes_version.map(Into::into);
+    let plans = targets::plans(&args.inputs, &args.updates, &releases, &args.cluster);
+    let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();
     let mut sink = Sink::new(report, format, streams);
-    plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
-    let run = simulation::run(&plan, &mut |mut item| {
-        validate::complete(&mut item, &severities, renderer.as_ref());
-        sink.add(&item);
-    })?;
+    let read = targets::measure(&sink, &plans);
+    let run = targets::run(plans, &read, &args.severities.map(), &mut |item| sink.add(&item))?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }
@@ -70,6 +67,8 @@ struct Counts {
     unknown: usize,
     decoded: usize,
     skipped: usize,
+    /// Objects with a finding of the severity `error`, which are also counted otherwise.
+    failed: usize,
 }
 
 /// What `diff` prints.
@@ -155,6 +154,7 @@ impl Report for DiffReport {
             Verdict::CannotTell => &mut self.counts.unknown,
         };
         *count += 1;
+        self.counts.failed += usize::from(item.fails_by_severity());
     }
 
     fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
@@ -248,7 +248,7 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
 
 impl Counts {
     fn named(self) -> [(&'static str, usize); 7] {
-        let Self { created, updated, unchanged, refused, unknown, decoded, skipped } = self;
+        let Self { created, updated, unchanged, refused, unknown, decoded, skipped, failed: _ } = self;
         [
             ("create", created),
             ("update", updated),
@@ -263,14 +263,15 @@ impl Counts {
     /// Formats the counts that are not 0.
     fn line(self) -> String {
         let counts = self.named().into_iter().filter(|(_, n)| *n > 0);
-        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).collect();
+        let failed = Some(self.failed).filter(|n| *n > 0).map(|n| format!("{n} with an error by severity"));
+        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).chain(failed).collect();
         counts.join(", ")
     }
 
     /// Returns the exit code.
     fn exit(self) -> Exit {
         match self {
-            Self { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
+            Self { refused, unknown, failed, .. } if refused + unknown + failed > 0 => Exit::CannotTell,
             Self { created, updated, .. } if created + updated > 0 => Exit::Differs,
             _ => Exit::Accepted,
         }

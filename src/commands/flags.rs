@@ -13,6 +13,7 @@ mod paths;
 pub mod policies;
 mod reports;
 mod severities;
+mod targets;
 mod updates;
 
 pub use cluster::Cluster;
@@ -26,4 +27,5 @@ pub use paths::{Paths, Reading, report_notes};
 pub use policies::Policies;
 pub use reports::ReportFormat;
 pub use severities::Severities;
+pub use targets::{Target, targets};
 pub use updates::Updates;

@@ -220,6 +220,15 @@ impl Iterator for Listing<'_> {
     }
 }
 
+/// Returns the kind built into Kubernetes whose name or plural is similar to a word.
+pub fn similar_built_in(word: &str) -> Option<String> {
+    let known = built_in(Release::NEWEST);
+    let name = word.split('.').next().unwrap_or(word);
+    let kinds = known.iter().map(|resource| resource.kind.as_str());
+    let plurals = known.iter().map(|resource| resource.plural.as_str());
+    suggest::closest(name, kinds.chain(plurals)).map(str::to_owned)
+}
+
 /// Returns the resources that are built into a release of Kubernetes, the preferred versions first.
 pub fn built_in(release: Release) -> Vec<Resource> {
     let resources = builtin::resources::resources(release.minor().number().into());

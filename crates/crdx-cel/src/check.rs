@@ -8,7 +8,9 @@ mod suggest;
 mod unify;
 
 use super::{
-    ast::{Ast, CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, MapEntry, Reference, SourceInfo},
+    ast::{
+        Ast, CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, MapEntry, Reference, Selection, SourceInfo,
+    },
     decl::{DeclType, Shape},
     env::{Env, Function, Named},
     issues::{Issues, Location},
@@ -18,7 +20,7 @@ use super::{
 };
 use crdx_value::release::{V1_32, V1_37, V1_38};
 use std::sync::Arc;
-use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
+use unify::{Bindings, has_variables, is_dyn_or_error, shift};
 
 /// The maximum size of a map literal's type, in nodes. A map whose keys and values have the same type doubles the size,
 /// so a few dozen nested maps would exhaust the memory, as they do on a real server.
@@ -40,7 +42,7 @@ pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
         issues: None,
         types: vec![None; size],
         references: vec![None; size],
-        bindings: Bindings::default(),
+        bindings: Bindings::new(env.base.server),
         scopes: Vec::new(),
         source_info: &source_info,
     };
@@ -247,7 +249,7 @@ impl Checker<'_> {
             return Type::Error;
         }
         let ExprKind::Select { operand, field, test_only } = &mut expr.kind else { return Type::Error };
-        let type_ = self.check_field(id, operand, field, false);
+        let type_ = self.check_field(id, operand, field, Selection::Plain);
         if *test_only { Type::Bool } else { self.bindings.resolve(&type_) }
     }
 
@@ -277,7 +279,7 @@ impl Checker<'_> {
         Some(parts.join("."))
     }
 
-    fn check_field(&mut self, id: ExprId, operand: &mut Expr, field: &str, optional: bool) -> Type {
+    fn check_field(&mut self, id: ExprId, operand: &mut Expr, field: &str, selection: Selection) -> Type {
         self.check(operand);
         let operand_type = self.bindings.resolve(&self.type_of(operand));
         let (target, was_optional) = unwrap_optional(&operand_type);
@@ -296,7 +298,7 @@ impl Checker<'_> {
                 Type::Dyn
             }
         };
-        if was_optional || optional { Type::optional(result) } else { result }
+        if was_optional || selection == Selection::Optional { Type::optional(result) } else { result }
     }
 
     fn field_type(&mut self, id: ExprId, object: &str, field: &str) -> Type {
@@ -388,7 +390,7 @@ impl Checker<'_> {
             self.report(field.id, "unsupported optional field selection");
             return Type::Error;
         };
-        let type_ = self.check_field(id, operand, name, true);
+        let type_ = self.check_field(id, operand, name, Selection::Optional);
         let select = self.env.base.functions.get("_?._").and_then(|function| function.candidates().first());
         self.set_reference(id, Reference::Overloads(select.map(|found| found.overload).into_iter().collect()));
         self.set_type(field.id, Type::String);
@@ -523,7 +525,7 @@ impl Checker<'_> {
     fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else { return current };
         if self.bindings.assignable([(&previous, &current)]) {
-            return if less_specific(&previous, &current) { previous } else { current };
+            return if self.bindings.less_specific(&previous, &current) { previous } else { current };
         }
         Type::Dyn
     }

@@ -31,12 +31,12 @@ pub use cost_limit::PER_CALL_LIMIT;
 use crdx_value::GoError;
 use crdx_value::release::Minor;
 use crdx_value::steps::Steps;
-use node::Node;
+use node::ProgramNode;
 
 /// A planned expression.
 #[derive(Debug)]
 pub struct Program {
-    root: Node,
+    root: ProgramNode,
     /// The number of the environment's variables.
     variables: usize,
     /// The number of slots for loop variables and accumulators, which come after the variables.
@@ -63,7 +63,7 @@ impl Outcome<'_> {
 }
 
 /// A callback that computes the fields of an object when an expression selects them.
-pub trait Fields<'a> {
+pub trait LazyFields<'a> {
     /// The value of a field; `None` if the object has no such field.
     fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>>;
 }
@@ -90,7 +90,7 @@ impl Program {
     pub fn run_with<'a>(
         &'a self,
         variables: &[Result<Value<'a>, Error>],
-        fields: &dyn Fields<'a>,
+        fields: &dyn LazyFields<'a>,
         limit: u64,
         steps: &Steps,
     ) -> Outcome<'a> {
@@ -208,7 +208,7 @@ mod tests {
 
     struct OneField;
 
-    impl<'a> Fields<'a> for OneField {
+    impl<'a> LazyFields<'a> for OneField {
         fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>> {
             (name == "there").then_some(Ok(Value::Int(7)))
         }
@@ -290,6 +290,48 @@ mod tests {
             assert_eq!(run_on(minor, "'abba'.matches(self) && 'abba'.find(self) == 'bb'"), "true", "{minor}");
             assert_eq!(run_on(minor, "matches(self, 'b')"), "true", "{minor}");
         }
+    }
+
+    /// The cost of an expression in a release.
+    fn cost_on(minor: u16, source: &str) -> u64 {
+        let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::new(minor).unwrap()));
+        let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
+        program.run(&[], PER_CALL_LIMIT, &Steps::of_request()).cost
+    }
+
+    /// Costs of a real server of 1.38. Before, all operands are evaluated, and the call is charged.
+    #[test]
+    fn a_failed_operand_ends_a_call_without_a_charge_since_1_38() {
+        for (source, before, since) in [
+            ("[[1][dyn(7)], 'a'.size()].size() == 1", 14, 3),
+            ("{'a': [1][dyn(7)]}.size() == 1", 34, 3),
+            ("[1][dyn(7)] + 'aa'.size() == 2", 5, 3),
+            ("!dyn([1][dyn(7)])", 4, 3),
+            ("[1][dyn(7)] == 1", 3, 3),
+            ("[1, 2].slice(1, 9).size() == 0", 14, 12),
+            ("lists.range(-1).size() == 0", 14, 12),
+            ("[1].map(x, [1][dyn(7)]).size() == 0", 17, 5),
+            ("[1].transformList(i, x, [1][dyn(7)]).size() == 0", 17, 5),
+            ("{'a': 1}.transformMap(k, v, [1][dyn(7)]).size() == 0", 8, 6),
+            ("[[1], [2]].flatten(2).size() == 2", 17, 17),
+        ] {
+            assert_eq!((cost_on(37, source), cost_on(38, source)), (before, since), "{source}");
+        }
+    }
+
+    /// Answers of a real server of 1.38.
+    #[test]
+    fn empty_text_has_no_elements_since_1_38() {
+        assert_eq!(run_on(37, "dyn('').map(x, x).size() == 0"), "got 'types.String', expected iterable type");
+        assert_eq!(run_on(38, "dyn('').map(x, x).size() == 0"), "true");
+        assert_eq!(run_on(38, "dyn('a').map(x, x).size() == 0"), "got 'types.String', expected iterable type");
+    }
+
+    /// Answers of a real server of 1.38.
+    #[test]
+    fn only_values_with_an_order_are_compared_with_nan() {
+        assert_eq!(run_on(38, "'a' < dyn(double('NaN'))"), "false");
+        assert_eq!(run_on(38, "dyn({}) < double('NaN')"), "no such overload: _<_");
     }
 
     /// Answers of real servers of 1.33 and 1.37, and of 1.30.

@@ -26,6 +26,7 @@ mod definition_update;
 pub mod definitions;
 #[cfg(feature = "simulator")]
 mod earlier_object;
+mod encrypted;
 #[cfg(feature = "simulator")]
 pub mod existing;
 pub mod filter;

@@ -5,11 +5,13 @@ mod confined;
 mod key;
 mod lookup;
 mod read;
+mod targets;
 mod variables;
 
-pub use confined::check_paths;
+pub use confined::{check_paths, check_targets};
 pub use key::Key;
 pub use lookup::{FILE_NAME, Lookup};
+pub use targets::TargetSettings;
 pub use variables::{is_unknown, of_variables};
 
 use crdx_engine::report::SourceLocation;
@@ -29,6 +31,8 @@ pub struct Settings {
     pub root: Option<PathBuf>,
     /// The values.
     pub settings: BTreeMap<Key, Setting>,
+    /// The targets of the file.
+    pub targets: Vec<TargetSettings>,
 }
 
 /// The values of a key.
@@ -90,6 +94,11 @@ impl ConfigurationError {
 }
 
 impl Settings {
+    /// Returns true if nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.settings.is_empty() && self.targets.is_empty()
+    }
+
     /// Returns the values of a key; an empty list if it is not set.
     pub fn values(&self, key: Key) -> &[String] {
         self.settings.get(&key).map(|setting| setting.values.as_slice()).unwrap_or_default()

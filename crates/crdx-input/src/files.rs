@@ -278,6 +278,12 @@ pub fn size(paths: &[String], options: &Options) -> Option<u64> {
     expand(paths, options).into_iter().map(size).sum()
 }
 
+/// Returns true if several directories are rendered: each is a target of its own.
+pub fn has_several_roots(paths: &[String], options: &Options) -> bool {
+    let is_root = |step: &Step| matches!(step, Step::Render(..));
+    options.render.is_some() && expand(paths, options).iter().filter(|step| is_root(step)).nth(1).is_some()
+}
+
 /// The files and directories that a pattern matches; none if the path exists or is not a pattern.
 pub fn matching(path: &str) -> Vec<PathBuf> {
     if Path::new(path).exists() {
@@ -354,7 +360,8 @@ impl Walk<'_> {
 
 /// A note about a whole source.
 pub fn note(source: &str, message: String, hint: Option<String>) -> Note {
-    Note { source: source.into(), position: None, message, hint, chunk: None, stop: Stop::Never, refusal: None }
+    let (source, stop) = (source.into(), Stop::Never);
+    Note { source, position: None, message, hint, chunk: None, stop, is_joined: false, refusal: None }
 }
 
 /// The note about a directory whose files are not searched.
@@ -397,6 +404,8 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
         "this is a zip file: unpack it first"
     } else if text.contains(&0) {
         "this is not a text file"
+    } else if text.split(|byte| *byte == b'\n').any(is_conflict_marker) {
+        "this file has markers of a merge conflict (`<<<<<<<`): resolve the conflict"
     } else if kind == ErrorKind::Separator {
         "a line that begins with `---` separates documents and may contain only a comment; indent it if it belongs to a text"
     } else if kind == ErrorKind::Encoding {
@@ -407,6 +416,11 @@ pub fn hint(chunk: &Chunk, kind: ErrorKind) -> Option<String> {
         return None;
     };
     Some(hint.to_owned())
+}
+
+/// Returns true for the first line of a conflict that git left in a file.
+fn is_conflict_marker(line: &[u8]) -> bool {
+    line.starts_with(b"<<<<<<< ")
 }
 
 fn is_gzip(text: &[u8]) -> bool {
@@ -550,6 +564,8 @@ mod tests {
             super::hint(&chunk, ErrorKind::Other)
         };
         assert_eq!(hint(b"\x1f\x8b\x08").as_deref(), Some("this is a gzip file: gunzip it first"));
+        let conflict = hint(b"a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n");
+        assert!(conflict.is_some_and(|hint| hint.contains("merge conflict")));
         assert_eq!(hint(b"a"), None);
     }
 }

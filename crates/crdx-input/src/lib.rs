@@ -65,6 +65,8 @@ pub struct Options {
     pub ignore: Ignore,
     /// Returns every document, whatever its shape.
     pub any_document: bool,
+    /// True if directories need not have an object, because others have their files.
+    pub may_be_empty: bool,
     /// Returns lists whole, for callers that unfold them with [`Document::into_items`] after kubectl's checks.
     pub whole_lists: bool,
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
@@ -140,6 +142,8 @@ struct Current {
     has_entries: bool,
     /// True if it is a template, which was reported.
     is_template: bool,
+    /// True if the file is encrypted, which was reported.
+    is_encrypted: bool,
 }
 
 impl Input {
@@ -181,6 +185,7 @@ impl Input {
             is_rendered: None,
             has_entries: false,
             is_template: false,
+            is_encrypted: false,
         }
     }
 
@@ -226,9 +231,18 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
-        let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref());
-        let contents = chunk.chunk.read();
+        if current.is_encrypted {
+            return;
+        }
+        let is_first = !current.has_entries && chunk.start.line == 1;
+        let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
+            .with_rendered(current.is_rendered.is_some());
         let classify = !self.options.any_document;
+        if classify && is_first && content::is_encrypted_file(&chunk.chunk.text) {
+            current.is_encrypted = true;
+            return self.no_object(current, &chunk, (NoObject::Encrypted, None));
+        }
+        let contents = chunk.chunk.read();
         let may_be_template = classify && current.is_rendered.is_none();
         if may_be_template
             && (current.is_template || content::is_template(&current.name, &chunk.chunk, contents.is_err()))
@@ -322,7 +336,8 @@ impl Input {
             let Document { source, chunk, item, value, .. } = document;
             let refusal = if item.is_none() { refusal::of_object(&source, &value) } else { None };
             let refusal = refusal.map(Into::into);
-            return self.problem(Note { source, position, message, hint: None, chunk: Some(chunk), stop, refusal });
+            let (chunk, is_joined) = (Some(chunk), false);
+            return self.problem(Note { source, position, message, hint: None, chunk, stop, is_joined, refusal });
         }
         self.directory_has_entries = true;
         self.ready.extend(warnings);
@@ -384,7 +399,8 @@ impl Input {
             Step::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             Step::Problem(note) => self.problem(note),
             Step::DirectoryEnd(without_object) => {
-                if !std::mem::take(&mut self.directory_has_entries) {
+                let has_entries = std::mem::take(&mut self.directory_has_entries);
+                if !has_entries && !self.options.may_be_empty {
                     self.ready.push_back(Entry::Problem(without_object));
                 }
             }

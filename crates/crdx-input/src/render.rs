@@ -17,6 +17,7 @@ use chart::Templates;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::release::Release;
+pub use find::normal;
 use find::{Kind, Target};
 use output::Output;
 use overlay::Overlay;
@@ -98,6 +99,11 @@ impl Renderer {
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
         Ok(reader)
+    }
+
+    /// Returns true if a source is a directory that was rendered.
+    pub fn has(&self, source: &str) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).rendered.contains_key(source)
     }
 
     /// Adds a file with objects that no program reads.

@@ -140,6 +140,7 @@ impl Sources {
             hint: Some(hint),
             chunk: None,
             stop: Stop::Never,
+            is_joined: false,
             refusal: None,
         })
     }

@@ -16,6 +16,7 @@ pub struct Skipped(Arc<Mutex<Counts>>);
 struct Counts {
     documents: usize,
     templates: usize,
+    encrypted: usize,
     /// The first files.
     named: Vec<Arc<str>>,
     files: BTreeSet<Arc<str>>,
@@ -27,6 +28,7 @@ impl Skipped {
         let mut counts = lock(&self.0);
         counts.documents += 1;
         counts.templates += usize::from(reason == NoObject::Template);
+        counts.encrypted += usize::from(reason == NoObject::Encrypted);
         if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
             counts.named.push(Arc::clone(source));
         }
@@ -57,7 +59,12 @@ impl Counts {
                 if n == 1 { "it" } else { "them" },
             ),
         };
-        Some(format!("{what}: {files}{templates}"))
+        let encrypted = match self.encrypted {
+            0 => String::new(),
+            1 => "; 1 of them is encrypted".to_owned(),
+            n => format!("; {n} of them are encrypted"),
+        };
+        Some(format!("{what}: {files}{templates}{encrypted}"))
     }
 }
 

@@ -30,7 +30,7 @@ use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
 use crdx_server::cluster_state::UnknownCluster;
-use crdx_server::server::{AdmissionPlugins, LabelSelector, Server, Timestamp};
+use crdx_server::server::{AdmissionPlugins, LabelSelector, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 use live::Live;
@@ -173,7 +173,7 @@ impl Simulation {
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(release, admission): (Release, &Option<Admission>)| {
-            let server = Server::builder(release, 0).created_at(plan.now).without_history();
+            let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
             let server = server.with_cluster_state(Arc::new(UnknownCluster));
             let server = server.with_admission_plugins(AdmissionPlugins::all());

@@ -158,7 +158,15 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
         io::Error::new(io::ErrorKind::InvalidInput, text)
     })?;
     // The caller may be a task of another runtime, where blocking is not allowed.
-    let listener = std::net::TcpListener::bind(SocketAddr::new(options.address, options.port))?;
+    let address = SocketAddr::new(options.address, options.port);
+    let listener = std::net::TcpListener::bind(address).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let text =
+                format!("the port {} of {} is in use: give another, or --port 0 for any", address.port(), address.ip());
+            io::Error::new(error.kind(), text)
+        }
+        _ => error,
+    })?;
     listener.set_nonblocking(true)?;
     let handle = &runtime.handle;
     let entered = handle.enter();

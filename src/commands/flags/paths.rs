@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Paths {
     /// Files or directories to read (YAML or JSON), `-` for standard input
-    #[arg(value_name = "PATH", required_unless_present_any = ["filenames", "kustomize"])]
+    #[arg(value_name = "PATH")]
     pub positional: Vec<String>,
     /// A file or directory to read, `-` for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
@@ -98,6 +98,11 @@ impl Paths {
         self.filenames.iter().chain(&self.positional).cloned().collect()
     }
 
+    /// Returns true if nothing is to be read.
+    pub fn is_empty(&self) -> bool {
+        self.filenames.is_empty() && self.positional.is_empty() && self.kustomize.is_empty()
+    }
+
     /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given.
     pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> Options {
         let settings =
@@ -153,10 +158,14 @@ mod tests {
     #[test]
     fn a_command_without_a_path_is_bad_usage() {
         for command in ["validate", "diff", "lint"] {
-            assert!(Args::try_parse_from(["crdx", command]).is_err(), "{command}");
-            assert!(Args::try_parse_from(["crdx", command, "-f", "a"]).is_ok(), "{command}");
-            assert!(Args::try_parse_from(["crdx", command, "a"]).is_ok(), "{command}");
+            for (words, lacks_paths) in
+                [(vec![], true), (vec!["-f", "a"], false), (vec!["a"], false), (vec!["-k", "a"], false)]
+            {
+                let args = Args::try_parse_from(["crdx", command].into_iter().chain(words)).unwrap();
+                assert_eq!(args.command.lacks_paths(), lacks_paths, "{command}");
+            }
         }
+        assert!(!parse("crdx validate --target a").lacks_paths());
     }
 
     fn v(words: &str) -> Vec<String> {

@@ -67,7 +67,7 @@ impl Report for LintReport {
         let exit = match linted.item.verdict {
             Verdict::CannotTell => Exit::CannotTell,
             Verdict::Rejected => Exit::Rejected,
-            _ if !linted.breaking.is_empty() => Exit::Rejected,
+            _ if !linted.breaking.is_empty() || linted.item.fails_by_severity() => Exit::Rejected,
             _ => Exit::Accepted,
         };
         self.exit = self.exit.max(exit);

@@ -10,8 +10,10 @@ use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::rehearsal::Plan;
 use crdx_engine::rehearsal::policies::Effects;
 use crdx_engine::report::{ObjectReport, Verdict};
+use crdx_output::printable;
 use crdx_output::report::case::Case;
 use crdx_output::report::json;
+use crdx_output::report::repeated::Repeated;
 use crdx_output::report::text::{Style, TextReport};
 use crdx_output::{Column, Columns, Paint, TableStyle};
 use crdx_value::json::to_string;
@@ -59,13 +61,16 @@ pub struct UpgradeReport<'a> {
     crd: &'a ObjectReport,
     plan: &'a Plan,
     common: Common,
+    /// Effects that many objects share.
+    repeated: Repeated,
     counts: definition::Counts,
 }
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
     pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
-        Self { crd, plan, common: Common::new(definition::COLUMNS, look, quiet), counts: definition::Counts::default() }
+        let common = Common::new(definition::COLUMNS, look, quiet);
+        Self { crd, plan, common, repeated: Repeated::default(), counts: definition::Counts::default() }
     }
 
     /// Returns the exit code.
@@ -151,7 +156,13 @@ impl Report for UpgradeReport<'_> {
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
         let Some(entry) = touched(done, self.common.quiet) else { return Ok(()) };
         out.row(self.common.table.row(&definition::row(entry)))?;
-        out.details(&definition::details(entry, self.common.look.color))
+        let details = definition::details(entry, self.common.look.color);
+        let mut is_hidden = || {
+            let called = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+            let what = if entry.breaks() { "errors" } else { "changes" };
+            self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location)
+        };
+        if details.is_empty() || is_hidden() { Ok(()) } else { out.details(&details) }
     }
 
     fn message(&mut self, done: &Self::Item) -> String {
@@ -179,6 +190,11 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        let mut repeated = String::new();
+        for line in self.repeated.lines() {
+            repeated.extend([&*printable::line(&line), "\n"]);
+        }
+        out.details(&repeated)?;
         self.common.end(&self.counts.text(), out)
     }
 }

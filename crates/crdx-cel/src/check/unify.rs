@@ -1,17 +1,30 @@
 //! Assignability of types, and the inference of type variables.
 
 use crate::types::Type;
+use crdx_value::release::{Minor, V1_38};
 use std::sync::Arc;
 
+/// What replaces a type variable without a binding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnboundVariable {
+    Keep,
+    ToDyn,
+}
+
 /// The current substitutions of type variables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bindings {
+    server: Minor,
     bound: Vec<Option<Type>>,
     /// Previous bindings, for backtracking.
     trail: Vec<(u32, Option<Type>)>,
 }
 
 impl Bindings {
+    pub(crate) const fn new(server: Minor) -> Self {
+        Self { server, bound: Vec::new(), trail: Vec::new() }
+    }
+
     /// Creates `count` fresh type variables and returns the first.
     pub fn fresh(&mut self, count: u32) -> u32 {
         let first = self.bound.len() as u32;
@@ -61,6 +74,10 @@ impl Bindings {
             (Type::Null, other) | (other, Type::Null) => takes_null(other),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.fits(a, b),
             (Type::Map(k, v), Type::Map(l, w)) => self.fits(k, l) && self.fits(v, w),
+            // Since cel-go 0.33, a type variable in `type(T)` is inferred.
+            (Type::Type(a), Type::Type(b)) if self.server >= V1_38 && (has_variables(a) || has_variables(b)) => {
+                self.fits(a, b)
+            }
             (Type::Type(_), Type::Type(_)) => true,
             (Type::Wrapper(a), Type::Wrapper(b)) => a == b,
             (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b,
@@ -81,7 +98,7 @@ impl Bindings {
             if !self.fits(type_, &bound) {
                 return (false, true);
             }
-            let general = if less_specific(type_, &bound) { type_ } else { &bound };
+            let general = if self.less_specific(type_, &bound) { type_ } else { &bound };
             if !self.refers(variable, general) {
                 self.bind(variable, general.clone());
             }
@@ -104,24 +121,41 @@ impl Bindings {
         }
     }
 
+    /// Returns true if `one` is equally or less specific than `other`, given that the two are compatible.
+    pub(crate) fn less_specific(&self, one: &Type, other: &Type) -> bool {
+        if one.is_dyn() || matches!(one, Type::Var(_)) {
+            return true;
+        }
+        if other.is_dyn() || matches!(other, Type::Var(_)) {
+            return false;
+        }
+        match (one, other) {
+            (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.less_specific(a, b),
+            (Type::Map(k, v), Type::Map(l, w)) => self.less_specific(k, l) && self.less_specific(v, w),
+            (Type::Type(a), Type::Type(b)) => self.server < V1_38 || self.less_specific(a, b),
+            (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b || *one == *other,
+            (a, b) => a == b,
+        }
+    }
+
     /// Replaces type variables by their bindings.
     pub fn resolve(&self, type_: &Type) -> Type {
-        self.replace(type_, false)
+        self.replace(type_, UnboundVariable::Keep)
     }
 
     /// Like [`Bindings::resolve`], but replaces unbound variables by `dyn`.
     pub(crate) fn resolve_to_dyn(&self, type_: &Type) -> Type {
-        self.replace(type_, true)
+        self.replace(type_, UnboundVariable::ToDyn)
     }
 
-    fn replace(&self, type_: &Type, unknown_to_dyn: bool) -> Type {
+    fn replace(&self, type_: &Type, unbound: UnboundVariable) -> Type {
         let inner = |part: &Arc<Type>| {
-            if has_variables(part) { Arc::new(self.replace(part, unknown_to_dyn)) } else { Arc::clone(part) }
+            if has_variables(part) { Arc::new(self.replace(part, unbound)) } else { Arc::clone(part) }
         };
         match type_ {
             Type::Var(variable) => match self.get(*variable) {
-                Some(bound) => self.replace(bound, unknown_to_dyn),
-                None if unknown_to_dyn => Type::Dyn,
+                Some(bound) => self.replace(bound, unbound),
+                None if unbound == UnboundVariable::ToDyn => Type::Dyn,
                 None => type_.clone(),
             },
             Type::List(item) => Type::List(inner(item)),
@@ -180,21 +214,4 @@ fn takes_null(type_: &Type) -> bool {
             | Type::Timestamp
             | Type::Wrapper(_)
     )
-}
-
-/// Returns true if `one` is equally or less specific than `other`, given that the two are compatible.
-pub(super) fn less_specific(one: &Type, other: &Type) -> bool {
-    if one.is_dyn() || matches!(one, Type::Var(_)) {
-        return true;
-    }
-    if other.is_dyn() || matches!(other, Type::Var(_)) {
-        return false;
-    }
-    match (one, other) {
-        (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => less_specific(a, b),
-        (Type::Map(k, v), Type::Map(l, w)) => less_specific(k, l) && less_specific(v, w),
-        (Type::Type(_), Type::Type(_)) => true,
-        (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b || *one == *other,
-        (a, b) => a == b,
-    }
 }

@@ -2,23 +2,26 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Call, Condition, Element, Fold, Node, Step},
-    run::{Run, Slot},
+    node::{Call, Condition, Element, Fold, FoldStep, LogicalOperator, ProgramNode},
+    run::{Evaluator, Slot},
 };
 use crate::{
     library,
     value::{Error, Fuel, List, Map, Value},
 };
+use crdx_value::release::V1_38;
 use std::sync::Arc;
 
 /// The most items for which the list that a loop makes has room from the beginning.
 const MOST_EXPECTED: usize = 64;
 
-impl<'a> Run<'a, '_> {
+impl<'a> Evaluator<'a, '_> {
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Result<Value<'a>, Error> {
         let range = self.exec(&fold.range)?;
         self.set(fold.accumulator, Slot::Pending(&fold.init));
         match (range, fold.second) {
+            // Since cel-go 0.33, any empty value has no elements, even text.
+            (range, _) if self.server >= V1_38 && range.size() == Some(0) => {}
             (Value::List(list), None) => {
                 self.expected = list.len().min(MOST_EXPECTED);
                 for i in 0..list.len() {
@@ -50,10 +53,13 @@ impl<'a> Run<'a, '_> {
                 }
             }
             (other, None) => {
-                return Err(Error::new(format!("got '{}', expected iterable type", go_type_name(&other))));
+                return Err(Error::new(format!("got '{}', expected iterable type", go_type_name(self.server, &other))));
             }
             (other, Some(_)) => {
-                return Err(Error::new(format!("unsupported comprehension range type: {}", go_type_name(&other))));
+                return Err(Error::new(format!(
+                    "unsupported comprehension range type: {}",
+                    go_type_name(self.server, &other)
+                )));
             }
         }
         self.exec(&fold.result)
@@ -93,15 +99,15 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Executes the step of a loop, which replaces the accumulator.
-    fn step(&mut self, accumulator: usize, step: &'a Step) -> Result<(), Error> {
+    fn step(&mut self, accumulator: usize, step: &'a FoldStep) -> Result<(), Error> {
         let value = match step {
-            Step::Unchanged => return self.start(accumulator),
-            Step::Logic { terms, decisive } => return self.combine(accumulator, terms, *decisive),
-            Step::Push(element) => return self.push(accumulator, element),
-            Step::Append(list) => self.append(accumulator, list),
-            Step::Insert(entry) => self.insert(accumulator, entry),
-            Step::InsertAll(call) => self.insert_all(accumulator, call),
-            Step::Choice { condition, branches } => {
+            FoldStep::Unchanged => return self.start(accumulator),
+            FoldStep::Logic { terms, operator } => return self.combine(accumulator, terms, *operator),
+            FoldStep::Push(element) => return self.push(accumulator, element),
+            FoldStep::Append(list) => self.append(accumulator, list),
+            FoldStep::Insert(entry) => self.insert(accumulator, entry),
+            FoldStep::InsertAll(call) => self.insert_all(accumulator, call),
+            FoldStep::Choice { condition, branches } => {
                 let [yes, no] = &**branches;
                 match self.exec(condition) {
                     Ok(Value::Bool(true)) => return self.step(accumulator, yes),
@@ -110,8 +116,8 @@ impl<'a> Run<'a, '_> {
                     Err(error) => Err(error),
                 }
             }
-            Step::Branch(attribute) => self.resolve(attribute),
-            Step::Other(node) => self.exec(node),
+            FoldStep::Branch(attribute) => self.resolve(attribute),
+            FoldStep::Other(node) => self.exec(node),
         };
         self.replace(accumulator, value)
     }
@@ -128,23 +134,32 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `accumulator && terms` or `accumulator || terms`
-    fn combine(&mut self, accumulator: usize, terms: &'a [Node], decisive: bool) -> Result<(), Error> {
+    fn combine(
+        &mut self,
+        accumulator: usize,
+        terms: &'a [ProgramNode],
+        operator: LogicalOperator,
+    ) -> Result<(), Error> {
         self.charge_read(accumulator)?;
         let failed = match self.slot(accumulator) {
-            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == decisive => return Ok(()),
+            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == operator.decisive_value() => return Ok(()),
             Some(Slot::Filled(Ok(Value::Bool(_)))) => None,
             Some(Slot::Filled(Err(error))) => Some(error.clone()),
             _ => Some(Error::no_such_overload()),
         };
-        let value = self.logic_after(failed, terms, decisive);
+        let value = self.logic_after(failed, terms, operator);
         self.replace(accumulator, value)
     }
 
     /// `accumulator + [element]`
     fn push(&mut self, accumulator: usize, element: &'a Element) -> Result<(), Error> {
         self.charge_read(accumulator)?;
+        if self.stops_at_errors() && self.failure(accumulator).is_some() {
+            return Ok(());
+        }
         let mut item = match self.element(element) {
             Err(error) if error.is_fatal() => return Err(error),
+            Err(error) if self.stops_at_errors() => return self.replace(accumulator, Err(error)),
             item => item,
         };
         self.charge(NEW_LIST + 1)?;
@@ -163,10 +178,15 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `accumulator + list`
-    fn append(&mut self, accumulator: usize, list: &'a Node) -> Result<Value<'a>, Error> {
+    fn append(&mut self, accumulator: usize, list: &'a ProgramNode) -> Result<Value<'a>, Error> {
         self.charge_read(accumulator)?;
+        if self.stops_at_errors()
+            && let Some(error) = self.failure(accumulator)
+        {
+            return Err(error);
+        }
         let list = self.exec_absorbable(list)?;
-        self.charge(1)?;
+        self.charge_unless_failed(1, &list)?;
         let accumulator = self.take(accumulator)?;
         match list? {
             Value::List(list) => extend(accumulator, &list, &self.fuel),
@@ -175,7 +195,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `cel.@mapInsert(accumulator, key, value)`
-    fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
+    fn insert(&mut self, slot: usize, entry: &'a [ProgramNode; 2]) -> Result<Value<'a>, Error> {
         let [key, value] = entry;
         self.charge_read(slot)?;
         if let Some(error) = self.failure(slot) {
@@ -183,7 +203,7 @@ impl<'a> Run<'a, '_> {
         }
         let key = self.exec(key)?;
         let value = self.exec_absorbable(value)?;
-        self.charge(1)?;
+        self.charge_unless_failed(1, &value)?;
         let value = value?;
         match self.take(slot)? {
             Value::Map(map) => library::insert(map, &key, value, &self.fuel).map(Value::Map),
@@ -209,11 +229,16 @@ impl<'a> Run<'a, '_> {
                 self.charge(1)?;
                 Err(Error::no_such_overload())
             }
-            Err(error) => {
-                self.charge(1)?;
-                Err(error)
+            failed => {
+                self.charge_unless_failed(1, &failed)?;
+                failed
             }
         }
+    }
+
+    /// Charges a call; since cel-go 0.33, not if its last argument failed.
+    fn charge_unless_failed(&mut self, cost: u64, last: &Result<Value<'a>, Error>) -> Result<(), Error> {
+        if self.stops_at_errors() && last.is_err() { Ok(()) } else { self.charge(cost) }
     }
 }
 

@@ -1,18 +1,18 @@
 //! Executes a program and counts its runtime cost.
 
 use super::{
-    Fields, Outcome, Program,
+    LazyFields, Outcome, Program,
     call::Callee,
     cost,
     cost_limit::RuntimeCost,
-    node::{Attribute, Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
+    node::{Attribute, Call, Element, LogicalOperator, MapEntryNode, Match, MatchKind, MessageNode, ProgramNode, Root},
 };
 use crate::{
     library,
-    value::{Error, Fuel, Key, Map, Message, Text, Value, equal, message, well_known},
+    value::{Error, Fuel, Map, MapKey, Message, Text, Value, equal, message, well_known},
 };
 use crdx_regexp::{Error as RegexpError, Regexp};
-use crdx_value::release::{Minor, V1_37};
+use crdx_value::release::{Minor, V1_37, V1_38};
 use crdx_value::steps::Steps;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,16 +21,16 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) enum Slot<'a> {
     Empty,
     /// An accumulator that has not been evaluated yet.
-    Pending(&'a Node),
+    Pending(&'a ProgramNode),
     Filled(Result<Value<'a>, Error>),
     /// An accumulator that is a list which the loop creates.
     List(Vec<Value<'a>>),
 }
 
 /// The state of one evaluation.
-pub(super) struct Run<'a, 'f> {
+pub(super) struct Evaluator<'a, 'f> {
     /// Computes the fields of [`Map::Lazy`] values.
-    pub(super) fields: Option<&'f dyn Fields<'a>>,
+    pub(super) fields: Option<&'f dyn LazyFields<'a>>,
     /// The values of the environment's variables, which come before the slots.
     variables: &'f [Result<Value<'a>, Error>],
     /// The number of variables that the program was planned with.
@@ -50,7 +50,7 @@ pub(super) struct Run<'a, 'f> {
 pub(super) fn run<'a, 'f>(
     program: &'a Program,
     variables: &'f [Result<Value<'a>, Error>],
-    fields: Option<&'f dyn Fields<'a>>,
+    fields: Option<&'f dyn LazyFields<'a>>,
     limit: u64,
     steps: &Steps,
 ) -> Outcome<'a> {
@@ -59,7 +59,7 @@ pub(super) fn run<'a, 'f>(
     let (first_slot, server) = (program.variables, program.server);
     let fuel = Fuel::of_evaluation(server, steps);
     let before = fuel.left();
-    let mut run = Run {
+    let mut evaluator = Evaluator {
         fields,
         variables,
         first_slot,
@@ -70,19 +70,19 @@ pub(super) fn run<'a, 'f>(
         expected: 0,
         compiled: None,
     };
-    let mut result = run.exec(&program.root);
-    let taken = steps.take((before - run.fuel.left()).saturating_add(run.cost.total));
-    if run.fuel.is_empty() || taken.is_err() {
+    let mut result = evaluator.exec(&program.root);
+    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(evaluator.cost.total));
+    if evaluator.fuel.is_empty() || taken.is_err() {
         steps.take_all();
         result = Err(Error::Interrupted);
     }
-    Outcome { result, cost: run.cost.total }
+    Outcome { result, cost: evaluator.cost.total }
 }
 
 /// The inner result may be an error that `&&`, `||` and loops absorb; the outer error ends the evaluation.
 type Absorbable<'a> = Result<Result<Value<'a>, Error>, Error>;
 
-impl<'a> Run<'a, '_> {
+impl<'a> Evaluator<'a, '_> {
     /// Adds to the runtime cost.
     ///
     /// # Errors
@@ -90,6 +90,17 @@ impl<'a> Run<'a, '_> {
     #[inline]
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
         self.cost.charge(cost)
+    }
+
+    /// Returns true if a call or literal with a failed operand costs nothing and evaluates no further operand, as since cel-go 0.33
+    /// (Kubernetes 1.38).
+    pub(super) const fn stops_at_errors(&self) -> bool {
+        self.server.0 >= V1_38.0
+    }
+
+    /// Charges a new list or map.
+    fn made(&mut self, cost: u64, result: Result<Value<'a>, Error>) -> Result<Value<'a>, Error> {
+        if self.stops_at_errors() && result.is_err() { result } else { self.charged(cost, result) }
     }
 
     /// Charges a step after its evaluation, unless the step ended the evaluation.
@@ -101,7 +112,7 @@ impl<'a> Run<'a, '_> {
         result
     }
 
-    pub(super) fn exec_absorbable(&mut self, node: &'a Node) -> Absorbable<'a> {
+    pub(super) fn exec_absorbable(&mut self, node: &'a ProgramNode) -> Absorbable<'a> {
         match self.exec(node) {
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => {
@@ -138,14 +149,14 @@ impl<'a> Run<'a, '_> {
     pub(super) fn start(&mut self, slot: usize) -> Result<(), Error> {
         match self.slot(slot) {
             Some(Slot::Pending(init)) => {
-                let init: &'a Node = init;
+                let init: &'a ProgramNode = init;
                 self.initialize(slot, init)
             }
             _ => Ok(()),
         }
     }
 
-    fn initialize(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
+    fn initialize(&mut self, slot: usize, init: &'a ProgramNode) -> Result<(), Error> {
         let content = match self.exec_absorbable(init)? {
             // The fold later changes it in place, so it needs an owned list or map.
             Ok(Value::List(list)) if list.is_empty() => Slot::List(Vec::with_capacity(self.expected)),
@@ -196,63 +207,66 @@ impl<'a> Run<'a, '_> {
         self.charge(1)
     }
 
-    pub(super) fn exec(&mut self, node: &'a Node) -> Result<Value<'a>, Error> {
+    pub(super) fn exec(&mut self, node: &'a ProgramNode) -> Result<Value<'a>, Error> {
         match node {
-            Node::Constant(constant) => Ok(constant.value()),
-            Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if qualifiers.is_empty() => {
+            ProgramNode::Constant(constant) => Ok(constant.value()),
+            ProgramNode::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if qualifiers.is_empty() => {
                 let value = self.read(*slot).map(|value| self.optional_as_read(value));
                 self.charged(1, value)
             }
-            Node::Attribute(attribute) => {
+            ProgramNode::Attribute(attribute) => {
                 let value = self.resolve(attribute);
                 let own = u64::from(!matches!(attribute.root, Root::Choice { .. }));
                 self.charged(own, value)
             }
-            Node::Has(attribute) => {
+            ProgramNode::Has(attribute) => {
                 let value = self.resolve(attribute).map(|value| match value {
                     Value::Optional(found) => Value::Bool(found.is_some()),
                     other => other,
                 });
-                // A presence test is not charged if the attribute is a conditional.
-                if matches!(attribute.root, Root::Choice { .. }) {
+                // Before cel-go 0.33, a presence test of a conditional reduces the cost.
+                if self.server < V1_38 && matches!(attribute.root, Root::Choice { .. }) {
                     self.cost.total = self.cost.total.wrapping_sub(1);
                 }
                 self.charged(0, value)
             }
-            Node::And(terms) => self.logic(terms, false),
-            Node::Or(terms) => self.logic(terms, true),
-            Node::Equal { sides, negated } => self.equality(sides, *negated),
-            Node::NotStrictlyFalse(inner) => {
+            ProgramNode::And(terms) => self.logic(terms, LogicalOperator::And),
+            ProgramNode::Or(terms) => self.logic(terms, LogicalOperator::Or),
+            ProgramNode::Equal { sides, negated } => self.equality(sides, *negated),
+            ProgramNode::NotStrictlyFalse(inner) => {
                 let value = self.exec_absorbable(inner)?;
                 self.charge(1)?;
                 Ok(Value::Bool(!matches!(value, Ok(Value::Bool(false)))))
             }
-            Node::Call(call) => self.call(call),
-            Node::Match(call) => self.match_pattern(call),
-            Node::InSet(item, set) => {
+            ProgramNode::Call(call) => self.call(call),
+            ProgramNode::Match(call) => self.match_pattern(call),
+            ProgramNode::InSet(item, set) => {
                 let item = self.exec(item)?;
                 let key = self.key(&item)?;
                 Ok(Value::Bool(set.contains(&key)))
             }
-            Node::List(elements) => {
+            ProgramNode::List(elements) => {
                 let mut items = Vec::with_capacity(elements.len());
                 let outcome = elements.iter().try_for_each(|element| {
                     items.extend(self.element(element)?);
                     Ok(())
                 });
                 let list = outcome.map(|()| Value::list(items));
-                self.charged(cost::NEW_LIST, list)
+                self.made(cost::NEW_LIST, list)
             }
-            Node::Map(entries) => {
+            ProgramNode::Map(entries) => {
                 let map = self.entries(entries);
-                self.charged(cost::NEW_MAP, map)
+                self.made(cost::NEW_MAP, map)
             }
-            Node::Message(message) => {
-                let made = self.message(message);
+            ProgramNode::Message(message) => {
+                let made = match self.fields_of(message) {
+                    Err(error) if self.stops_at_errors() => return Err(error),
+                    fields => fields.and_then(|fields| make_message(message, fields)),
+                };
                 self.charged(cost::NEW_MESSAGE, made)
             }
-            Node::Fold(fold) => self.fold(fold),
-            Node::Otherwise { sides, value } => {
+            ProgramNode::Fold(fold) => self.fold(fold),
+            ProgramNode::Otherwise { sides, value } => {
                 let [first, second] = &**sides;
                 match self.exec(first)? {
                     Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
@@ -266,18 +280,19 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// `&&` and `||`: a `decisive` operand ends the evaluation. The result is an error only if no operand is decisive.
-    fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
-        self.logic_after(None, terms, decisive)
+    /// `&&` and `||`: a decisive operand ends the evaluation. The result is an error only if no operand is decisive.
+    fn logic(&mut self, terms: &'a [ProgramNode], operator: LogicalOperator) -> Result<Value<'a>, Error> {
+        self.logic_after(None, terms, operator)
     }
 
     /// The terms of `&&` or `||` after earlier ones that were not decisive, or `failed`.
     pub(super) fn logic_after(
         &mut self,
         mut failed: Option<Error>,
-        terms: &'a [Node],
-        decisive: bool,
+        terms: &'a [ProgramNode],
+        operator: LogicalOperator,
     ) -> Result<Value<'a>, Error> {
+        let decisive = operator.decisive_value();
         for term in terms {
             match self.exec_absorbable(term)? {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
@@ -294,9 +309,10 @@ impl<'a> Run<'a, '_> {
         failed.map_or(Ok(Value::Bool(!decisive)), Err)
     }
 
-    fn equality(&mut self, sides: &'a [Node; 2], negated: bool) -> Result<Value<'a>, Error> {
+    fn equality(&mut self, sides: &'a [ProgramNode; 2], negated: bool) -> Result<Value<'a>, Error> {
         let [a, b] = sides;
-        let (a, b) = (self.exec_absorbable(a)?, self.exec_absorbable(b)?);
+        let a = self.exec_absorbable(a)?;
+        let b = if a.is_err() && self.stops_at_errors() { Ok(Value::Null) } else { self.exec_absorbable(b)? };
         let function = if negated { "_!=_" } else { "_==_" };
         self.charge(cost::equality(self.server, function, a.as_ref().ok(), b.as_ref().ok()))?;
         let (a, b) = (a?, b?);
@@ -321,7 +337,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    fn entries(&mut self, entries: &'a [Entry]) -> Result<Value<'a>, Error> {
+    fn entries(&mut self, entries: &'a [MapEntryNode]) -> Result<Value<'a>, Error> {
         let mut map = BTreeMap::new();
         for entry in entries {
             let key = self.exec(&entry.key)?;
@@ -344,13 +360,13 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Converts a value to a key.
-    fn key(&self, value: &Value<'a>) -> Result<Key<'a>, Error> {
-        let key = Key::from_value(value)?;
+    fn key(&self, value: &Value<'a>) -> Result<MapKey<'a>, Error> {
+        let key = MapKey::from_value(value)?;
         self.fuel.write(key.text_length())?;
         Ok(key)
     }
 
-    fn message(&mut self, node: &'a MessageNode) -> Result<Value<'a>, Error> {
+    fn fields_of(&mut self, node: &'a MessageNode) -> Result<MessageFields<'a>, Error> {
         let mut fields = BTreeMap::new();
         for field in &node.fields {
             let value = match self.exec(&field.value)? {
@@ -368,10 +384,7 @@ impl<'a> Run<'a, '_> {
             };
             fields.insert(Arc::clone(&field.name), value);
         }
-        if !message::is_type(&node.type_name) {
-            return well_known::make(&node.type_name, fields);
-        }
-        Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
+        Ok(fields)
     }
 
     pub(super) fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
@@ -385,7 +398,7 @@ impl<'a> Run<'a, '_> {
                     Ok(b) => self.invoke(&call.callee, &[a, b]),
                     Err(error) => self.fail(&call.callee, &[Some(&a), None], error),
                 },
-                Err(error) if call.stops_at_error || error.is_fatal() => Err(error),
+                Err(error) if call.stops_at_error || self.stops_at_errors() || error.is_fatal() => Err(error),
                 Err(error) => {
                     let b = self.exec_absorbable(b)?;
                     self.fail(&call.callee, &[None, b.as_ref().ok()], error)
@@ -410,12 +423,13 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Charges a call that is not executed because an argument failed, unless the error ends the evaluation.
+    /// Charges a call that is not executed because an argument failed, unless the error ends the evaluation. Since 1.38, only `!` is charged.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
-        if error.is_fatal() {
+        if error.is_fatal() || self.stops_at_errors() && callee.function != "!_" {
             return Err(error);
         }
-        let cost = cost::before(self.server, callee, args, &self.fuel)?.unwrap_or_else(|| cost::after(callee, None));
+        let cost = cost::before(self.server, callee, args, &self.fuel)?
+            .unwrap_or_else(|| cost::after(self.server, callee, None));
         self.charge(cost)?;
         Err(error)
     }
@@ -436,7 +450,7 @@ impl<'a> Run<'a, '_> {
             return result;
         }
         let result = self.compute(callee, values);
-        self.charged(cost::after(callee, result.as_ref().ok()), result)
+        self.charged(cost::after(self.server, callee, result.as_ref().ok()), result)
     }
 
     fn compute(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -489,6 +503,11 @@ impl<'a> Run<'a, '_> {
             None => Ok(Value::Int(-1)),
             Some(node) => self.exec_absorbable(node)?,
         };
+        if self.stops_at_errors()
+            && let Err(error) = limit
+        {
+            return Err(error);
+        }
         let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)], &self.fuel)?;
         self.charge(cost.unwrap_or(0))?;
         match (text, limit?) {
@@ -496,4 +515,13 @@ impl<'a> Run<'a, '_> {
             _ => Err(Error::no_such_overload()),
         }
     }
+}
+
+type MessageFields<'a> = BTreeMap<Arc<str>, Value<'a>>;
+
+fn make_message<'a>(node: &MessageNode, fields: MessageFields<'a>) -> Result<Value<'a>, Error> {
+    if !message::is_type(&node.type_name) {
+        return well_known::make(&node.type_name, fields);
+    }
+    Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
 }

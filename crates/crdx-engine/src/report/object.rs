@@ -1,6 +1,6 @@
 //! The result for one object.
 
-use super::{Admission, Diagnostic, Identity, PrunedField, Remark, SourceLocation, Verdict};
+use super::{Admission, Diagnostic, Identity, PrunedField, Remark, Severity, SourceLocation, Verdict};
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
@@ -16,6 +16,8 @@ pub struct ObjectReport {
     pub location: SourceLocation,
     /// The identity of the object.
     pub identity: Identity,
+    /// The target of the run that has the object, if there are several: each is validated on its own, as a cluster is.
+    pub target: Option<Arc<str>>,
     /// The effect of the request, if it was sent.
     pub action: Action,
     /// The verdict; with several releases, the worst of them.
@@ -65,6 +67,7 @@ impl ObjectReport {
         Self {
             location,
             identity: Identity::default(),
+            target: None,
             action: Action::default(),
             verdict,
             releases: Vec::new(),
@@ -118,10 +121,22 @@ impl ObjectReport {
         self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
     }
 
-    /// Returns `CronTab default/my-cron`, without the parts that are unknown.
+    /// Returns true if a finding has the severity `error`, so that the object fails although the server would not reject it.
+    pub fn fails_by_severity(&self) -> bool {
+        let is_error = |severity: Option<Severity>| severity == Some(Severity::Error);
+        self.warnings.iter().any(|warning| is_error(warning.severity))
+            || self.dropped_silently().iter().any(|field| is_error(field.severity))
+    }
+
+    /// Returns `CronTab default/my-cron`, without the parts that are unknown, and `production: CronTab default/my-cron` if there are
+    /// several targets.
     pub fn called(&self) -> String {
         let words = [self.identity.kind.as_str(), &self.identity.full_name()];
-        words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        let called = words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match &self.target {
+            Some(target) if !called.is_empty() => format!("{target}: {called}"),
+            _ => called,
+        }
     }
 }
 

@@ -137,7 +137,7 @@ impl Admission {
     /// Adds the admission plugins to the options of a server; no policies are stored.
     pub fn configure(&self, server: ServerBuilder) -> ServerBuilder {
         let authorizer: Arc<dyn Authorizer> = Arc::clone(&self.authorizer) as Arc<dyn Authorizer>;
-        let server = server.with_kinds(&crdx_kinds::KINDS).with_policies(authorizer).with_unknown_inputs(self.unknown);
+        let server = crdx_kinds::with_kinds(server).with_policies(authorizer).with_unknown_inputs(self.unknown);
         let server = server.with_policy_validation().with_cluster_state(Arc::new(UnknownCluster));
         match &self.user {
             Some(user) => server.with_user(user.clone()),

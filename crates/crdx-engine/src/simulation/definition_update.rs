@@ -21,7 +21,7 @@ pub fn update(
     locator: &dyn FieldLocator,
 ) -> Option<ObjectReport> {
     let updates = context.updates;
-    let wanted = Lookup { identity, namespace: context.namespace };
+    let wanted = Lookup { identity, namespace: context.namespace, root: context.root };
     let mut removed = RemovedVersions::default();
     let done = match updates.existing.read(None, wanted, "customresourcedefinitions") {
         Found::Nothing => return None,

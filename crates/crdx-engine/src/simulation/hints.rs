@@ -29,8 +29,8 @@ pub struct Hints<'a> {
 enum Source<'a> {
     /// The schema of an object: its CRD and the version.
     Schema(&'a Value, &'a str, Release),
-    /// The hints for the unknown fields of an object of a built-in kind, by path.
-    Fields(BTreeMap<String, FieldHint>),
+    /// The hints for the unknown fields of an object of a built-in kind, by path, and its field that cannot be decoded.
+    Fields(BTreeMap<String, FieldHint>, Option<String>),
 }
 
 impl<'a> Hints<'a> {
@@ -49,7 +49,7 @@ impl<'a> Hints<'a> {
             Some((path, hint))
         };
         let fields = crd::unknown_fields(crd, release).into_iter().filter_map(hint).collect();
-        Self::of(Source::Fields(fields))
+        Self::of(Source::Fields(fields, None))
     }
 
     /// Hints for the unknown fields of an object of a built-in kind.
@@ -58,15 +58,25 @@ impl<'a> Hints<'a> {
         let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
         let (group, version) = group_version::split(text("apiVersion"));
         let endpoint = Endpoint { group: group.to_owned(), version: version.to_owned(), kind: text("kind").to_owned() };
-        let decoded = decode::decode(types, &endpoint, json::to_string(object).as_bytes());
-        let strict = decoded.map(|decoded| decoded.strict).unwrap_or_default();
+        let (strict, undecodable) = match decode::decode(types, &endpoint, json::to_string(object).as_bytes()) {
+            Ok(decoded) => (decoded.strict, None),
+            Err(refusal) => (Vec::new(), refusal.path),
+        };
         let fields = strict.into_iter().filter_map(|strict| Some((strict.path.clone(), of_go_field(types, &strict)?)));
-        Self::of(Source::Fields(fields.collect()))
+        Self::of(Source::Fields(fields.collect(), undecodable))
     }
 
     /// No hints.
     pub fn none() -> Self {
-        Self::of(Source::Fields(BTreeMap::new()))
+        Self::of(Source::Fields(BTreeMap::new(), None))
+    }
+
+    /// Returns the field of an object of a built-in kind that cannot be decoded.
+    pub(crate) fn undecodable(&self) -> Option<&str> {
+        match &self.source {
+            Source::Schema(..) => None,
+            Source::Fields(_, undecodable) => undecodable.as_deref(),
+        }
     }
 
     fn of(source: Source<'a>) -> Self {
@@ -77,7 +87,7 @@ impl<'a> Hints<'a> {
     pub(crate) fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
         let (definition, version, release) = match &self.source {
             Source::Schema(definition, version, release) => (*definition, *version, *release),
-            Source::Fields(fields) => return fields.get(path).cloned(),
+            Source::Fields(fields, _) => return fields.get(path).cloned(),
         };
         if let Some(path) = path.strip_prefix("metadata.") {
             return for_metadata(path, release);
@@ -99,7 +109,7 @@ impl<'a> Hints<'a> {
     pub(crate) fn for_value(&self, error: &FieldError) -> Option<&str> {
         match &self.source {
             Source::Schema(definition, version, _) => for_value(schema(definition, version)?, error, &self.left),
-            Source::Fields(_) => None,
+            Source::Fields(..) => None,
         }
     }
 }

@@ -215,7 +215,7 @@ mod tests {
     /// The code and the message of the answer to a new Pod with a service account.
     fn create_pod(cluster: &Arc<KnownCluster>, namespace: &str, account: &str) -> (u16, String) {
         let builder =
-            Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(UnknownCluster));
+            crdx_kinds::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(UnknownCluster));
         let builder = builder.with_admission_plugins(AdmissionPlugins::all());
         let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
         let pod = format!(

@@ -2,7 +2,7 @@
 
 use crate::documents::{Document, refusal};
 use crate::kubectl::Verb;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict, severity};
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx_types::types::Types;
@@ -86,7 +86,7 @@ pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<ObjectRep
 /// Like [`undecodable`] for the source of an object that was rejected with `item`.
 pub(crate) fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
     source.value = source.read_again()?;
-    let warnings = item.warnings.iter().filter(|warning| warning.kind == "Input").cloned().collect();
+    let warnings = item.warnings.iter().filter(|warning| severity::is_of_input(&warning.kind)).cloned().collect();
     undecodable(&mut Object { document: source, warnings }, &item.identity)
 }
 

@@ -3,7 +3,8 @@
 use super::identity::FieldLocator;
 use crate::documents::{Document, Entry, FieldPositions, Note, Stop, manifest_path};
 use crate::kubectl::FieldValidation;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::report::severity::{INPUT, JOINED_DOCUMENTS};
+use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Severity, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
@@ -195,11 +196,14 @@ pub fn warning(note: &Note, document: &Document, shown: bool) -> Diagnostic {
         chunk if shown && !document.hides_lines() => SourceLocation::in_chunk(&name, chunk, at),
         _ => SourceLocation { line: at.line, column: at.column, ..SourceLocation::source(&name) },
     });
+    let kind = if note.is_joined { JOINED_DOCUMENTS } else { INPUT };
     Diagnostic {
-        kind: "Input".to_owned(),
+        kind: kind.to_owned(),
         field: None,
         message: note.message.clone(),
         location: at,
+        help: note.hint.clone().filter(|_| note.is_joined),
+        severity: note.is_joined.then_some(Severity::Error),
         ..Diagnostic::default()
     }
 }
@@ -246,7 +250,9 @@ impl FieldLocator for Finder<'_> {
 
     fn text(&self) -> Option<(&[u8], Syntax)> {
         let chunk = &self.document.chunk;
-        self.document.item.is_none().then_some((chunk.text.as_slice(), chunk.syntax))
+        // The text of an encrypted object is not what is sent.
+        let is_sent = self.document.item.is_none() && self.document.encrypted.is_empty();
+        is_sent.then_some((chunk.text.as_slice(), chunk.syntax))
     }
 }
 

@@ -139,7 +139,7 @@ impl CaseRunner {
         // Without these features, the server serves neither policies nor built-in kinds.
         #[cfg(any(feature = "builtin", feature = "policies"))]
         {
-            server = server.with_kinds(&crdx_kinds::KINDS);
+            server = crdx_kinds::with_kinds(server);
         }
         #[cfg(feature = "builtin")]
         if !setup.policies.is_empty() || matches!(setup.subject, Subject::BuiltIn(_)) {

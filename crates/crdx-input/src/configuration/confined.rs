@@ -24,17 +24,21 @@ pub fn check_paths(
     let Some(root) = settings.root.as_deref().and_then(|root| fs::canonicalize(root).ok()) else { return Ok(()) };
     for key in keys {
         let Some(Setting { values, origin: Origin::File(location) }) = settings.settings.get(&key) else { continue };
-        let project = Project { root: &root, key, location };
-        let options = if key == Key::Crds { options.clone().of_definitions() } else { options.clone() };
-        // A path given twice is read once.
-        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
-        for value in values {
-            // Nothing outside of the project is searched either: of a pattern, this is the directory before it.
-            let existing = Path::new(value).ancestors().find(|path| path.exists());
-            project.check_place(existing.unwrap_or(Path::new("")))?;
-            for file in expand(std::slice::from_ref(value), &options).into_iter().filter_map(file) {
-                project.check_file(&file)?;
-            }
+        let project = Project { root: &root, key, label: key.name(), location };
+        project.check(values, options)?;
+    }
+    Ok(())
+}
+
+/// Checks the paths of the targets in the file with settings, which are read with `options`.
+///
+/// # Errors
+/// As [`check_paths`].
+pub fn check_targets(settings: &Settings, options: &Options) -> Result<(), ConfigurationError> {
+    let Some(root) = settings.root.as_deref().and_then(|root| fs::canonicalize(root).ok()) else { return Ok(()) };
+    for target in &settings.targets {
+        for (key, values) in target.all_paths() {
+            Project { root: &root, key, label: "targets", location: &target.location }.check(values, options)?;
         }
     }
     Ok(())
@@ -53,11 +57,28 @@ struct Project<'a> {
     /// The root, without links.
     root: &'a Path,
     key: Key,
+    /// The key in messages.
+    label: &'a str,
     /// The place of the key in the file.
     location: &'a SourceLocation,
 }
 
 impl Project<'_> {
+    fn check(&self, values: &[String], options: &Options) -> Result<(), ConfigurationError> {
+        let options = if self.key == Key::Crds { options.clone().of_definitions() } else { options.clone() };
+        // A path given twice is read once.
+        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
+        for value in values {
+            // Nothing outside of the project is searched either: of a pattern, this is the directory before it.
+            let existing = Path::new(value).ancestors().find(|path| path.exists());
+            self.check_place(existing.unwrap_or(Path::new("")))?;
+            for file in expand(std::slice::from_ref(value), &options).into_iter().filter_map(file) {
+                self.check_file(&file)?;
+            }
+        }
+        Ok(())
+    }
+
     fn check_place(&self, path: &Path) -> Result<(), ConfigurationError> {
         let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         match fs::canonicalize(shown) {
@@ -80,7 +101,7 @@ impl Project<'_> {
         let help = format!(
             "the file with settings may only name regular files of its repository: give others with --{flag} or {variable}"
         );
-        ConfigurationError::new(format!("{}: {message}", self.key.name()), Some(self.location.clone()), Some(help))
+        ConfigurationError::new(format!("{}: {message}", self.label), Some(self.location.clone()), Some(help))
     }
 }
 

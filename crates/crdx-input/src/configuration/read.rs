@@ -1,5 +1,6 @@
 //! Decodes the file. Every error has the position in the file.
 
+use super::targets::{TargetKey, TargetSettings};
 use super::{ConfigurationError, FILE_NAME, Key, Origin, Setting, Settings};
 use crate::git::reference;
 use crate::remote::url::is_url;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 
 /// The help for `severities`.
 const SEVERITIES: &str = "write a mapping of types to error, warning, note or off";
+
+/// The key of the targets, which is no flag with values.
+const TARGETS: &str = "targets";
 
 /// The start of a text.
 const START: Position = Position { line: 1, column: 1 };
@@ -32,15 +36,18 @@ pub fn settings(text: &[u8], name: &str, base: &Path, full: &Path) -> Result<Set
     let mut settings =
         Settings { file: Some(name.to_owned()), directory: Some(full.to_owned()), ..Settings::default() };
     for (name, value) in &file.members()? {
+        if name == TARGETS {
+            settings.targets = file.targets(value)?;
+            continue;
+        }
         let Some(key) = Key::ALL.into_iter().find(|key| key.name() == name) else {
-            let names = Key::ALL.map(Key::name);
-            let help = closest(name, names).map_or_else(|| format!("the keys are {}", names.join(", ")), did_you_mean);
-            return Err(file.error(name, format!("unknown key {name:?}"), Some(help)));
+            let names: Vec<&str> = Key::ALL.into_iter().map(Key::name).chain([TARGETS]).collect();
+            return Err(file.unknown_key(name, name, &names));
         };
         if *value == Value::Null {
             continue;
         }
-        let values = file.values(key, value)?;
+        let values = file.values(key, key.name(), value)?;
         settings.settings.insert(key, Setting { values, origin: Origin::File(file.location(name)) });
     }
     Ok(settings)
@@ -68,8 +75,48 @@ impl File<'_> {
         }
     }
 
-    fn values(&self, key: Key, value: &Value) -> Result<Vec<String>, ConfigurationError> {
-        let name = key.name();
+    fn unknown_key(&self, path: &str, name: &str, names: &[&str]) -> ConfigurationError {
+        let help = closest(name, names.iter().copied())
+            .map_or_else(|| format!("the keys are {}", names.join(", ")), did_you_mean);
+        self.error(path, format!("unknown key {name:?}"), Some(help))
+    }
+
+    /// The entries of `targets`. A string is the path or pattern of one or several.
+    fn targets(&self, value: &Value) -> Result<Vec<TargetSettings>, ConfigurationError> {
+        match value {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(items) => {
+                let each = items.iter().enumerate();
+                each.map(|(index, item)| self.target(&format!("{TARGETS}[{index}]"), item)).collect()
+            }
+            item => Ok(vec![self.target(TARGETS, item)?]),
+        }
+    }
+
+    fn target(&self, path: &str, value: &Value) -> Result<TargetSettings, ConfigurationError> {
+        let mut target = TargetSettings::new(self.location(path));
+        let Value::Object(members) = value else {
+            target.paths = vec![self.value(TargetKey::Paths.form(), path, value)?];
+            target.is_each = true;
+            return Ok(target);
+        };
+        for (name, value) in members {
+            let member = format!("{path}.{name}");
+            let Some(key) = TargetKey::ALL.into_iter().find(|key| key.name() == name) else {
+                return Err(self.unknown_key(&member, name, &TargetKey::ALL.map(TargetKey::name)));
+            };
+            if *value != Value::Null {
+                target.set(key, self.values(key.form(), &member, value)?);
+            }
+        }
+        if target.paths.is_empty() {
+            let help = "name the files and directories of this target: paths: clusters/production".to_owned();
+            return Err(self.error(path, "the target has no paths".to_owned(), Some(help)));
+        }
+        Ok(target)
+    }
+
+    fn values(&self, key: Key, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         match value {
             Value::Array(items) if !key.is_mapping() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
@@ -111,7 +158,9 @@ impl File<'_> {
                 (Key::Output, _) => "write a format, such as json, or a mapping of commands to formats",
                 _ => "write a string, or a list of strings",
             };
-            return Err(self.error(path, format!("{} is not a string", key.name()), Some(help.to_owned())));
+            let name = path.split('[').next().unwrap_or(path);
+            let name = if name == TARGETS { path } else { name };
+            return Err(self.error(path, format!("{name} is not a string"), Some(help.to_owned())));
         };
         key.check(text).map_err(|error| self.error(path, error.to_string(), None))?;
         if !key.is_paths() {
@@ -184,11 +233,29 @@ mod tests {
             ("crds: a\n---\ncrds: b\n", "2:1", "second document"),
             ("- a\n", "1:1", "not a mapping"),
             ("a: [\n", "2:1", "yaml"),
+            ("targets: [{path: a}]\n", "1:12", "did you mean `paths`?"),
+            ("targets: [{name: a}]\n", "1:11", "has no paths"),
+            ("targets: [{paths: 1}]\n", "1:12", "targets[0].paths is not a string"),
+            ("targets: [{paths: a, kubernetesVersion: '2.1'}]\n", "1:22", "2.1"),
+            ("targets: [{paths: a, old: git:main}]\n", "1:22", "never runs a program"),
+            ("target: a\n", "1:1", "did you mean `targets`?"),
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
             assert!(error.contains(&format!(".crdx.yaml:{position}")), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn a_target_is_a_pattern_or_a_mapping() {
+        let text = "targets:\n- clusters/*\n- name: staging\n  paths: [a, b]\n  crds: c\n  kubernetesVersion: ['1.31', '1.33']\n";
+        let targets = read(text).unwrap().targets;
+        let [each, staging] = targets.as_slice() else { panic!("{targets:?}") };
+        assert_eq!((each.is_each, each.paths.as_slice()), (true, &["clusters/*".to_owned()][..]));
+        assert_eq!((staging.name.as_deref(), staging.paths.len(), staging.crds.len()), (Some("staging"), 2, 1));
+        assert_eq!(staging.kubernetes_version.as_deref(), Some("1.31,1.33"));
+        assert_eq!((staging.is_each, staging.location.line), (false, 3));
+        assert!(read("targets:\n").unwrap().targets.is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Renderer, Subject};
 use crdx_engine::lint::check::Linted;
-use crdx_engine::report::{Diagnostic, ObjectReport, Remark, SourceLocation};
+use crdx_engine::report::{Diagnostic, ObjectReport, SourceLocation};
 
 impl Renderer {
     /// Maps the locations of the report about an object.
@@ -22,7 +22,7 @@ impl Renderer {
             }
         }
         for remark in remarks {
-            if let Remark::SameObject(location) = remark {
+            if let Some(location) = remark.location_mut() {
                 self.replace(location, &subject(None));
             }
         }

@@ -85,15 +85,19 @@ pub fn counts<const N: usize>(counts: [(&str, usize); N]) -> Value {
 
 /// Returns the counts of objects by verdict.
 pub fn summary(summary: &Summary) -> Value {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
-    counts([
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
+    let mut all = counts([
         ("accepted", accepted),
         ("rejected", rejected),
         ("decodes", decode),
         ("skipped", skipped),
         ("cannotTell", cannot_tell),
         ("warnings", warnings),
-    ])
+    ]);
+    if let Some(members) = all.as_object_mut().filter(|_| failed > 0) {
+        members.insert("failed".to_owned(), Value::Int(failed as i64));
+    }
+    all
 }
 
 /// Returns the members for the source location and identity.
@@ -137,6 +141,9 @@ fn members(item: &ObjectReport) -> Map {
         if !text.is_empty() {
             put(key, text.into());
         }
+    }
+    if let Some(target) = &item.target {
+        put("target", (&**target).into());
     }
     put("verdict", item.verdict.as_str().into());
     if item.is_unsent {
@@ -195,11 +202,7 @@ fn release_answer(one: &ReleaseAnswer) -> Value {
 }
 
 fn remark(remark: &Remark) -> Value {
-    let first = match remark {
-        Remark::SameObject(first) => Some(first),
-        Remark::SentAsCreate => None,
-    };
-    located(&[("type", remark.as_str()), ("message", &remark.message())], first, None)
+    located(&[("type", remark.as_str()), ("message", &remark.message())], remark.location(), None)
 }
 
 fn problem(problem: &Diagnostic) -> Value {

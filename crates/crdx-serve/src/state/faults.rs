@@ -2,7 +2,7 @@
 //! process is killed. Afterwards the file is opened as it is after a crash of the process and after a power failure.
 
 use super::*;
-use crate::{Options, Runtime, start};
+use crate::Options;
 use crdx_server::server::{Method, Request, ResponseBody};
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -437,7 +437,7 @@ fn every_request_fails_after_a_failed_write() {
     let disk = MemoryDisk::default();
     let (server, state) = open(&disk).unwrap();
     let options = Options { state: Some(state), ..Options::default() };
-    let running = start(Runtime::new().unwrap(), Arc::new(server), options).unwrap();
+    let running = crate::start(crate::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
     let url = running.url();
     let kite =
         |name: &str| format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}"}}}}"#);

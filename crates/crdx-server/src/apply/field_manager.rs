@@ -8,6 +8,7 @@ use super::{
     managed::Managed,
     set::Set,
     typed::{
+        TypeError,
         compare::compare,
         errors_text,
         field_set::field_set,
@@ -176,6 +177,15 @@ impl FieldManager<'_> {
     }
 
     fn check(&self, value: &Value, allow_duplicates: bool) -> Result<(), GoError> {
+        let errors = self.type_errors(value, allow_duplicates)?;
+        if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors).into()) }
+    }
+
+    /// Returns where a value does not have the type of the resource.
+    ///
+    /// # Errors
+    /// The version or the kind has no type.
+    pub fn type_errors(&self, value: &Value, allow_duplicates: bool) -> Result<Vec<TypeError>, GoError> {
         let Some(ty) = self.versions.type_of(self.api_version) else {
             return Err(format!("no corresponding type for {}", self.api_version).into());
         };
@@ -183,8 +193,7 @@ impl FieldManager<'_> {
         if kind != self.kind {
             return Err(format!("no corresponding type for {}, Kind={kind}", display_version(self.api_version)).into());
         }
-        let errors = validate(ty, value, Validation::new(self.release, allow_duplicates));
-        if errors.is_empty() { Ok(()) } else { Err(errors_text(&errors).into()) }
+        Ok(validate(ty, value, Validation::new(self.release, allow_duplicates)))
     }
 
     /// Applies `patch` to `live`, and returns the object with its managedFields; `default` sets defaults of an object in the version

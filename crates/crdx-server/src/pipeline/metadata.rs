@@ -8,7 +8,10 @@ use crdx_types::conforms::conforms;
 use crdx_types::restore;
 use crdx_types::types::Types;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::field::{names, remove_repeated};
+use crdx_value::field::{
+    names::{self, NameForm},
+    remove_repeated,
+};
 use crdx_value::release::{Release, V1_33, V1_34, V1_37, V1_38};
 use crdx_value::time;
 use crdx_value::{Map, Value, json, print, quote};
@@ -99,8 +102,11 @@ pub(crate) fn validate_named(
     if name.is_empty() {
         errors.push(FieldError::required(&field_path, "name or generateName is required"));
     } else {
-        errors
-            .extend(rule.messages(name, false, release).into_iter().map(|c| FieldError::invalid(&field_path, name, c)));
+        errors.extend(
+            rule.messages(name, NameForm::Whole, release)
+                .into_iter()
+                .map(|c| FieldError::invalid(&field_path, name, c)),
+        );
     }
     let namespace = m.text("namespace");
     let field_path = path.child("namespace");
@@ -130,7 +136,7 @@ pub(crate) fn validate_prefix(m: Metadata<'_>, rule: NameRule, path: &FieldPath<
         return ErrorList::new();
     }
     let path = path.child("generateName");
-    let messages = rule.messages(prefix, true, release);
+    let messages = rule.messages(prefix, NameForm::Prefix, release);
     messages.into_iter().map(|message| FieldError::invalid(&path, prefix, message)).collect()
 }
 

@@ -414,6 +414,14 @@ pub fn details(entry: &Entry, color: bool) -> String {
     text
 }
 
+/// Returns what identifies the effects on an object: its kind, its changes and its errors.
+pub fn effects(entry: &Entry) -> (&str, Vec<String>) {
+    let Ok(outcome) = &entry.outcome else { return (&entry.identity.kind, Vec::new()) };
+    let changes = lines(outcome).into_iter().map(|(_, line)| line);
+    let errors = outcome.errors.iter().map(ToString::to_string);
+    (&entry.identity.kind, changes.chain(errors).collect())
+}
+
 /// Formats the changes of an object, one per line.
 fn lines(outcome: &ObjectOutcome) -> Vec<(Paint, String)> {
     let mut lines = Vec::new();

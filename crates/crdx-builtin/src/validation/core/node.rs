@@ -5,7 +5,10 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
 use crdx_text::json;
 use crdx_value::GoError;
-use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
+use crdx_value::field::{
+    BadValue, ErrorType, FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
@@ -257,7 +260,7 @@ fn config_source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     }
     let (namespace, name, key) = (map.child("namespace"), map.child("name"), map.child("kubeletConfigKey"));
     if require_member(errors, &namespace, "namespace") {
-        errors.messages(&namespace, names::name_is_label(namespace.text(), false));
+        errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole));
     }
     if require_member(errors, &name, "name") {
         formats::object_name(errors, &name);

@@ -4,7 +4,10 @@ use crate::validation::core::endpoints::{PROTOCOLS, endpoint_ip, is_unchanged};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{V1_33, V1_34, V1_37, V1_38};
 use std::collections::HashSet;
 
@@ -157,7 +160,7 @@ fn hints(errors: &mut Errors, hints: &FieldValue<'_, '_>) {
             let messages = if is_zone {
                 names::label_value(name.text(), errors.release)
             } else {
-                names::name_is_subdomain(name.text(), false)
+                names::name_is_subdomain(name.text(), NameForm::Whole)
             };
             errors.messages(&name, messages);
         }

@@ -4,7 +4,10 @@ use crate::validation::core::{resources, tolerations};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{Release, V1_35, V1_36, V1_37, V1_38};
 use std::collections::HashSet;
 
@@ -45,7 +48,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
 /// The errors of a handler. Since 1.37, generated code validates it (`ShortName`), which measures the length in bytes; it
 /// stops after the error about a handler that `changes`.
 fn handler_errors(handler: &str, changes: bool, release: Release) -> Vec<String> {
-    let messages = names::name_is_label(handler, false);
+    let messages = names::name_is_label(handler, NameForm::Whole);
     if changes || !release.since(V1_37) {
         return messages;
     }

@@ -2,7 +2,10 @@
 
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, immutable, selectors};
+use crate::validation::{
+    formats, immutable,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::V1_38;
@@ -17,7 +20,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         immutable::typed(errors, &topology, &old_topology, immutable::SELECTOR);
         immutable::typed(errors, &class, &old_object.child("storageClassName"), "string");
     }
-    selectors::label_selector(errors, &topology, allows_invalid);
+    selectors::label_selector(errors, &topology, LabelValues::allow_invalid_if(allows_invalid));
     if class.text().is_empty() && errors.release.since(V1_38) {
         errors.required(&class, "");
     } else {

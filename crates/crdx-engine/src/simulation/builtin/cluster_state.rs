@@ -21,7 +21,7 @@ pub fn existing(
         return Found::Nothing;
     }
     let existing = &context.updates.existing;
-    let found = existing.read(pending, Wanted { identity, namespace: context.namespace }, plural);
+    let found = existing.read(pending, Wanted { identity, namespace: context.namespace, root: context.root }, plural);
     if let (Found::Error(error), ExistingObjects::Cluster(cluster)) = (&found, existing) {
         cluster.record_unreadable(plural, error);
     }

@@ -27,7 +27,7 @@ pub(crate) fn submit(
     let identity = identity::identity(object.value(), Namespace::None);
     let updates = context.updates;
     let existing = || {
-        let wanted = Lookup { identity: &identity, namespace: context.namespace };
+        let wanted = Lookup { identity: &identity, namespace: context.namespace, root: context.root };
         updates.existing.read(None, wanted, resource.plural)
     };
     let found = cluster_state::earlier(context, before).map_or_else(existing, |(found, _)| found);

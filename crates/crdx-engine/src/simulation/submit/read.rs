@@ -31,7 +31,7 @@ pub fn read(
     if target.name.is_empty() {
         return Ok(false);
     }
-    let wanted = Lookup { identity, namespace: context.namespace };
+    let wanted = Lookup { identity, namespace: context.namespace, root: context.root };
     match context.updates.existing.read(before.pending, wanted, plural) {
         Found::Nothing => Ok(false),
         Found::Object(old, location) => seed(*old, &format!(" at {location}")).map(|()| true).map_err(Unsent::from),

@@ -126,9 +126,11 @@ fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Iden
 
 /// Returns true if an object was refused because of unknown fields, before other validation.
 fn refuses_unknown_fields(item: &ObjectReport, request_options: RequestOptions) -> bool {
+    // A patch with unknown fields is invalid (422).
     request_options.level == FieldValidation::Strict
         && !item.pruned.is_empty()
-        && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
+        && item.answer.as_ref().is_some_and(|answer| matches!(answer.code, 400 | 422))
+        && item.errors.iter().all(|error| item.pruned.iter().any(|unknown| error.field.as_ref() == Some(&unknown.path)))
 }
 
 /// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same

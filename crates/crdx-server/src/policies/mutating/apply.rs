@@ -140,7 +140,7 @@ fn native_value_error(
         Choice::Scalar(Scalar::Boolean) => format!("expected boolean, got {wrapped}"),
         Choice::Scalar(Scalar::Untyped) => return None,
     };
-    Some(crate::apply::typed::TypeError { path, message })
+    Some(crate::apply::typed::TypeError { value_path: path.clone(), path, message, is_undeclared: false })
 }
 
 /// Finds the paths of atomic lists, maps and structs that a configuration sets: applying it would remove their other

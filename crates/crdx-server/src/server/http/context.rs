@@ -195,6 +195,10 @@ impl<'a> Context<'a> {
         if errors.is_empty() {
             return Ok(());
         }
+        // A merged patch is not decoded by the schema, which would record them.
+        if self.trace.pruned.is_empty() {
+            self.trace.pruned = errors.iter().filter_map(StrictError::unknown_field).map(str::to_owned).collect();
+        }
         match options.field_validation {
             FieldValidation::Strict => {
                 self.trace.failed_strict_decoding = true;

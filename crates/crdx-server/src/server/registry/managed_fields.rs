@@ -61,6 +61,10 @@ pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     });
     ctx.notes = notes.into_inner();
     spent.get().map_or(Ok(()), Err)?;
+    if matches!(applied, Err(field_manager::Refusal::Internal(_))) {
+        let of_patch = |fields: &FieldManager<'_>| fields.type_errors(patch, false).unwrap_or_default();
+        ctx.trace.type_errors = with_manager(strategy, (&ctx.now(), ctx.release()), of_patch);
+    }
     applied.map_err(refused)
 }
 

@@ -231,12 +231,6 @@ impl Strategy for TypedResource {
         notes.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn admit_create(&self, object: &mut Value, notes: &ObjectNotes) {
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_create(object, notes.empties.as_ref());
-        }
-    }
-
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
         self.allocate(object, None)
     }
@@ -294,9 +288,6 @@ impl Strategy for TypedResource {
         }
         let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_update(object, old);
-        }
         self.kind.change_stored(object, |kind, stored| {
             prepare::update(stored, old, &self.request(kind, notes));
         });
@@ -322,6 +313,13 @@ impl Strategy for TypedResource {
         let group = self.kind.behaviour.stored_group.unwrap_or(&self.serving.group);
         let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
+    }
+
+    fn check_delete(&self, name: &str) -> Result<(), Refusal> {
+        match self.kind.strategy.deletion_refusal(name) {
+            Some(reason) => Err(Refusal::forbidden(self.resource(), name, reason)),
+            None => Ok(()),
+        }
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {

@@ -1,92 +1,59 @@
 //! `PodSecurity`: the pod security standard of a namespace ([`crdx_builtin::pod_security`]).
 
-use crate::cluster_state::NAMESPACES;
-use crate::server::admission::{Attributes, Operation, Plugin, Report};
-use crate::server::http::calls::Calls;
-use crate::server::http::status::Refusal;
-use crate::server::plugins::cluster::Cluster;
-use crate::server::strategy::resources::Resources;
 use crdx_builtin::pod_security::{self, Policy};
+use crdx_server::cluster_state::NAMESPACES;
+use crdx_server::server::{AdmissionPlugin, AdmissionRequest, KindPlugin, Operation, Refusal};
 use crdx_value::Value;
-use std::sync::Arc;
 
-/// The resources whose objects have a Pod or a template.
-const RESOURCES: [(&str, &str); 9] = [
-    ("", "pods"),
-    ("", "podtemplates"),
-    ("", "replicationcontrollers"),
-    ("apps", "daemonsets"),
-    ("apps", "deployments"),
-    ("apps", "replicasets"),
-    ("apps", "statefulsets"),
-    ("batch", "cronjobs"),
-    ("batch", "jobs"),
-];
+/// The plugin, for the objects that have a Pod or a template. Labels of Namespaces are validated with the other fields.
+pub(crate) static POD_SECURITY: KindPlugin = KindPlugin {
+    operations: &[Operation::Create, Operation::Update],
+    targets: &[
+        ("", "pods", ""),
+        ("", "pods", "ephemeralcontainers"),
+        ("", "pods", "resize"),
+        ("", "podtemplates", ""),
+        ("", "replicationcontrollers", ""),
+        ("apps", "daemonsets", ""),
+        ("apps", "deployments", ""),
+        ("apps", "replicasets", ""),
+        ("apps", "statefulsets", ""),
+        ("batch", "cronjobs", ""),
+        ("batch", "jobs", ""),
+    ],
+    validate: Some(validate),
+    ..KindPlugin::new(AdmissionPlugin::PodSecurity)
+};
 
-/// The `PodSecurity` plugin. Labels of Namespaces are validated with the other fields.
-#[derive(Debug)]
-pub(super) struct PodSecurity {
-    resources: Arc<Resources>,
+fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Refusal> {
+    let is_pod = request.resource.resource == "pods";
+    let changes_images = request.old_object.is_none_or(|old| pod_security::is_significant_update(object, old));
+    if is_pod && request.operation == Operation::Update && !changes_images {
+        return Ok(());
+    }
+    let Some((metadata, spec)) = pod_security::pod_of(request.kind, object) else { return Ok(()) };
+    let Some(policy) = policy(request)? else { return Ok(()) };
+    if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, request.release) {
+        return Err(request.forbidden(&format!("violates PodSecurity \"{}\": {detail}", policy.enforce)));
+    }
+    if let Some(detail) = policy.warn.violation(metadata, spec, request.release) {
+        request.warn(format!("would violate PodSecurity \"{}\": {detail}", policy.warn));
+    }
+    Ok(())
 }
 
-impl PodSecurity {
-    /// Creates the plugin; `None` if the server has no Pods.
-    pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        resources.get("pods.").is_some().then(|| Self { resources: Arc::clone(resources) })
-    }
-
-    /// The policy of the namespace of a write.
-    fn policy(&self, attributes: &Attributes<'_>, calls: &Calls) -> Result<Option<Policy>, Refusal> {
-        let cluster = Cluster::new(&self.resources, attributes.given, calls);
-        let namespace = cluster.object(NAMESPACES, "", attributes.namespace)?.found();
-        Ok(namespace.and_then(|namespace| namespace.at(&["metadata", "labels"]).map(Policy::from_labels)))
-    }
-}
-
-impl Plugin for PodSecurity {
-    fn handles(&self, operation: Operation) -> bool {
-        operation != Operation::Delete
-    }
-
-    fn mutates(&self) -> bool {
-        false
-    }
-
-    fn validate(
-        &self,
-        attributes: &Attributes<'_>,
-        object: Option<&Value>,
-        calls: &Calls,
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
-        let Attributes { operation, resource, subresource, kind, old_object, .. } = *attributes;
-        let is_pod = (resource.group, resource.resource) == ("", "pods");
-        let is_ephemeral = is_pod && matches!(subresource, "ephemeralcontainers" | "resize");
-        if !RESOURCES.contains(&(resource.group, resource.resource)) || !(subresource.is_empty() || is_ephemeral) {
-            return Ok(());
-        }
-        let Some(object) = object else { return Ok(()) };
-        let changes_images = old_object.is_none_or(|old| pod_security::is_significant_update(object, old));
-        if is_pod && operation == Operation::Update && !changes_images {
-            return Ok(());
-        }
-        let Some((metadata, spec)) = pod_security::pod_of(kind.kind, object) else { return Ok(()) };
-        let Some(policy) = self.policy(attributes, calls)? else { return Ok(()) };
-        let release = self.resources.settings.release;
-        if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, release) {
-            return Err(attributes.forbidden(&format!("violates PodSecurity \"{}\": {detail}", policy.enforce)));
-        }
-        if let Some(detail) = policy.warn.violation(metadata, spec, release) {
-            report.warnings.push(format!("would violate PodSecurity \"{}\": {detail}", policy.warn));
-        }
-        Ok(())
-    }
+/// The policy of the namespace of a write.
+fn policy(request: &AdmissionRequest<'_>) -> Result<Option<Policy>, Refusal> {
+    let namespace = request.object(NAMESPACES, "", request.namespace)?.found();
+    Ok(namespace.and_then(|namespace| namespace.at(&["metadata", "labels"]).map(Policy::from_labels)))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::cluster_state::{ClusterState, GroupVersionResource, LIMIT_RANGES, Listed, Lookup, NAMESPACES, Unread};
-    use crate::server::{Method, Request, Response, Server};
+    use crdx_server::cluster_state::{
+        ClusterState, GroupVersionResource, LIMIT_RANGES, Listed, Lookup, NAMESPACES, Unread,
+    };
+    use crdx_server::server::{Method, Request, Response, Server};
     use crdx_text::json::read;
     use crdx_value::Value;
     use crdx_value::release::Release;
@@ -107,7 +74,7 @@ mod tests {
 
     #[test]
     fn labels_of_the_namespace_reject_pods_and_warn_about_templates() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
+        let server = crate::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
         let labels = r#"{"pod-security.kubernetes.io/enforce":"baseline"}"#;
         assert_eq!(send(&server, Method::Post, "/api/v1/namespaces", &namespace(labels)).code, 201);
         let refused = send(&server, Method::Post, "/api/v1/namespaces/n/pods", POD);
@@ -121,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_update_without_another_image_is_not_checked() {
-        let server = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
+        let server = crate::builder(Release::NEWEST, 0).with_built_in_kinds().with_generated_fields().build();
         assert_eq!(send(&server, Method::Post, "/api/v1/namespaces", &namespace("{}")).code, 201);
         assert_eq!(send(&server, Method::Post, "/api/v1/namespaces/n/pods", POD).code, 201);
         let labels = r#"{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}"#;
@@ -151,8 +118,8 @@ mod tests {
     fn the_given_state_has_the_namespace_and_its_limit_ranges() {
         let object = |text: &str| Arc::new(read(text.as_bytes()).unwrap());
         let post = |state: OneNamespace| {
-            let builder = Server::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(state));
-            let builder = builder.with_namespaces(crate::server::Namespaces::Unchecked, &[]);
+            let builder = crate::builder(Release::NEWEST, 0).with_built_in_kinds().with_cluster_state(Arc::new(state));
+            let builder = builder.with_namespaces(crdx_server::server::Namespaces::Unchecked, &[]);
             let response = send(&builder.build(), Method::Post, "/api/v1/namespaces/n/pods", POD);
             (response.code, response.body.message().to_owned())
         };

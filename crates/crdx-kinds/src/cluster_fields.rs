@@ -2,6 +2,8 @@
 //! objects (`plugin/pkg/admission` in `k8s.io/kubernetes`). What depends on the object alone is not among them.
 
 use crdx_cel::value::{Gaps, UsedGap};
+use crdx_server::policies::request::Alternative;
+use crdx_server::server::{ClusterFields, KnownInputs};
 use crdx_value::{Map, Value, object};
 
 /// The annotation in which `LimitRanger` describes its changes.
@@ -15,17 +17,26 @@ const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// The lifetime of the token, in seconds (`WarnOnlyBoundTokenExpirationSeconds`).
 const TOKEN_LIFETIME: i64 = 60 * 60 + 7;
 
-/// The known parts of the state of the cluster.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
-    /// True if the user of the request is known.
-    pub user: bool,
-    /// True if the defaults of the limit ranges in the namespace are set.
-    pub limit_ranges: bool,
+/// The fields of new objects that depend on the cluster.
+#[derive(Debug)]
+pub(crate) struct FieldsOfCluster;
+
+impl ClusterFields for FieldsOfCluster {
+    fn depend_on_limit_ranges(&self, group: &str, kind: &str) -> bool {
+        (group, kind) == ("", "Pod")
+    }
+
+    fn unknown(&self, group: &str, kind: &str, object: &Value, known: KnownInputs) -> Option<Gaps> {
+        unknown(group, kind, object, known)
+    }
+
+    fn alternatives(&self, group: &str, kind: &str, object: &Value, known: KnownInputs) -> Vec<Alternative> {
+        alternatives(group, kind, object, known)
+    }
 }
 
 /// The unknown parts of an object that is created, with defaults; `None` if everything is known.
-pub fn unknown(group: &str, kind: &str, object: &Value, known: Known) -> Option<Gaps> {
+fn unknown(group: &str, kind: &str, object: &Value, known: KnownInputs) -> Option<Gaps> {
     let mut root = Gaps { used: UsedGap::default(), ..Gaps::default() };
     match (group, kind) {
         ("", "Pod") => pod(&mut root, object, known, may_mount_token(object)),
@@ -50,19 +61,10 @@ pub fn unknown(group: &str, kind: &str, object: &Value, known: Known) -> Option<
     (!root.is_empty()).then_some(root)
 }
 
-/// An object as a plugin may leave it.
-#[derive(Debug)]
-pub struct Alternative {
-    /// The object; `None` if the plugin does not change it.
-    pub object: Option<Value>,
-    /// The unknown parts that remain.
-    pub gaps: Gaps,
-}
-
 /// All results that the plugin `ServiceAccount` may have for the volumes of a new Pod: it leaves them unchanged, or adds a
 /// volume with a token and mounts it in all containers, which depends on the plugin and on the service account. The name
 /// of the volume is not known. Empty for objects that the plugin does not change.
-pub fn alternatives(group: &str, kind: &str, object: &Value, known: Known) -> Vec<Alternative> {
+fn alternatives(group: &str, kind: &str, object: &Value, known: KnownInputs) -> Vec<Alternative> {
     if (group, kind) != ("", "Pod") || !may_mount_token(object) {
         return Vec::new();
     }
@@ -150,7 +152,7 @@ fn list_of<'v>(object: Option<&'v mut Map>, name: &str) -> Option<&'v mut Vec<Va
 
 /// The plugins `LimitRanger`, `ServiceAccount`, `Priority` and `RuntimeClass`. With `open_volumes`, the volumes and mounts
 /// of the token are not known.
-fn pod(root: &mut Gaps, object: &Value, known: Known, open_volumes: bool) {
+fn pod(root: &mut Gaps, object: &Value, known: KnownInputs, open_volumes: bool) {
     let Some(own) = object.get("spec") else { return };
     if !known.limit_ranges {
         let metadata = object.get("metadata");
@@ -277,7 +279,7 @@ mod tests {
         out.sort();
     }
 
-    fn unknown_of(group: &str, kind: &str, known: Known, object: &str) -> Vec<String> {
+    fn unknown_of(group: &str, kind: &str, known: KnownInputs, object: &str) -> Vec<String> {
         let object = crdx_text::json::read(object.as_bytes()).unwrap();
         let mut out = Vec::new();
         if let Some(gaps) = unknown(group, kind, &object, known) {
@@ -290,7 +292,7 @@ mod tests {
     fn plugins_change_pods() {
         let pod = r#"{"metadata":{"name":"a","annotations":{"x":"y"}},"spec":{"volumes":[{"name":"v"}],
             "containers":[{"name":"c","resources":{"limits":{"cpu":"1"}}}]}}"#;
-        let found = unknown_of("", "Pod", Known::default(), pod);
+        let found = unknown_of("", "Pod", KnownInputs::default(), pod);
         for path in [
             "metadata.annotations.kubernetes.io/limit-ranger+",
             "spec.serviceAccountName+",
@@ -303,7 +305,7 @@ mod tests {
             assert!(found.iter().any(|known| known == path), "{path}: {found:?}");
         }
         assert!(!found.iter().any(|path| path.contains("metadata.annotations+") || path.contains("tolerations")));
-        let known = Known { limit_ranges: true, user: true };
+        let known = KnownInputs { limit_ranges: true, user: true };
         let found = unknown_of(
             "",
             "Pod",
@@ -311,7 +313,7 @@ mod tests {
             &pod.replace("\"volumes\"", "\"automountServiceAccountToken\":false,\"volumes\""),
         );
         assert!(!found.iter().any(|path| path.contains("resources") || path.contains("olume")), "{found:?}");
-        assert!(unknown_of("apps", "Deployment", Known::default(), pod).is_empty());
+        assert!(unknown_of("apps", "Deployment", KnownInputs::default(), pod).is_empty());
     }
 
     #[test]
@@ -319,20 +321,20 @@ mod tests {
         let found = unknown_of(
             "",
             "Service",
-            Known::default(),
+            KnownInputs::default(),
             r#"{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"ports":[{"port":1,"nodePort":30000}],"selector":{"a":"b"}}}"#,
         );
         assert_eq!(found, ["spec.clusterIP", "spec.clusterIPs", "spec.ports[0].nodePort"]);
         let headless = r#"{"spec":{"clusterIP":"None","ipFamilies":["IPv4"],"selector":{"a":"b"}}}"#;
-        assert_eq!(unknown_of("", "Service", Known::default(), headless), ["spec.ipFamilies"]);
+        assert_eq!(unknown_of("", "Service", KnownInputs::default(), headless), ["spec.ipFamilies"]);
     }
 
     #[test]
     fn default_classes_are_set_if_none_is_given() {
-        let claim = |spec: &str| unknown_of("", "PersistentVolumeClaim", Known::default(), spec);
+        let claim = |spec: &str| unknown_of("", "PersistentVolumeClaim", KnownInputs::default(), spec);
         assert_eq!(claim(r#"{"spec":{}}"#), ["spec.storageClassName+"]);
         assert!(claim(r#"{"spec":{"storageClassName":""}}"#).is_empty());
-        let ingress = |object: &str| unknown_of("networking.k8s.io", "Ingress", Known::default(), object);
+        let ingress = |object: &str| unknown_of("networking.k8s.io", "Ingress", KnownInputs::default(), object);
         assert_eq!(ingress(r#"{"spec":{}}"#), ["spec.ingressClassName+"]);
         assert!(ingress(r#"{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}},"spec":{}}"#).is_empty());
     }
@@ -343,7 +345,7 @@ mod tests {
             r#"{"spec":{"volumes":[{"name":"v"}],"initContainers":[{"name":"i"}],
                 "containers":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}]}]}}"#,
         );
-        let known = Known { user: true, limit_ranges: true };
+        let known = KnownInputs { user: true, limit_ranges: true };
         let both = alternatives("", "Pod", &pod, known);
         let paths_of = |alternative: &Alternative| {
             let mut out = Vec::new();
