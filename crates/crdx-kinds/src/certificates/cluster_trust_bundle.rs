@@ -4,11 +4,13 @@ use crate::declared_kind::DeclaredKind;
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::Behaviour;
 use crdx_server::server::behaviour;
+use crdx_value::release::V1_38;
 
 /// The strategy.
 pub(crate) static CLUSTER_TRUST_BUNDLE: DeclaredKind = DeclaredKind {
     behaviour: Behaviour {
         name: NameRule::PathSegment,
+        generation_since: V1_38,
         fields: Some(&[behaviour::text("spec.signerName", &[&["spec", "signerName"]])]),
         needs_revision: true,
         ..Behaviour::MOST

@@ -2,9 +2,11 @@
 
 use crate::validation::certificates::signer_names::signer_name;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{immutable, pem, x509};
+use crate::validation::immutable::{self, IMMUTABLE};
+use crate::validation::{pem, x509};
 use crdx_value::Value;
-use crdx_value::field::{ROOT, names};
+use crdx_value::field::{BadValue, ROOT, names};
+use crdx_value::release::V1_38;
 use std::collections::BTreeMap;
 
 const MAX_BUNDLE: usize = 1 << 20;
@@ -32,7 +34,12 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         anchors(errors, &bundle);
     }
     if old.is_set() {
-        immutable::text(errors, &signer, &old.child("signerName"));
+        let old_signer = old.child("signerName");
+        if !errors.release.since(V1_38) {
+            immutable::text(errors, &signer, &old_signer);
+        } else if signer.text() != old_signer.text() {
+            errors.invalid_value(&signer.path, BadValue::Raw("null".to_owned()), IMMUTABLE);
+        }
     }
 }
 

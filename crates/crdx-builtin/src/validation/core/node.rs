@@ -6,7 +6,7 @@ use crate::validation::{formats, network};
 use crdx_text::json;
 use crdx_value::GoError;
 use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
-use crdx_value::release::{V1_33, V1_34, V1_35, V1_37};
+use crdx_value::release::{V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
 
@@ -68,7 +68,13 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, status: &FieldValue<'_
     }
     let old = FieldValue::new(old.get("spec"), ROOT);
     let (cidrs, old_cidrs) = (spec.child("podCIDRs"), old.child("podCIDRs"));
-    if old_cidrs.len() > 0 && cidrs.len() != old_cidrs.len() {
+    if errors.release.since(V1_38) {
+        if old_cidrs.len() > 0 && cidrs.len() == 0 {
+            errors.invalid_value(&cidrs.path, BadValue::Value(Value::Null), "field cannot be cleared once set");
+        } else if old_cidrs.len() > 0 && !cidrs.texts().eq(old_cidrs.texts()) {
+            errors.forbidden(&cidrs, CIDR_IS_FIXED);
+        }
+    } else if old_cidrs.len() > 0 && cidrs.len() != old_cidrs.len() {
         errors.forbidden(&cidrs, CIDR_IS_FIXED);
     } else {
         let changed = old_cidrs.texts().zip(cidrs.texts()).filter(|(old, new)| old != new).count();
@@ -368,6 +374,10 @@ mod tests {
             [r#"spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid"#]
         );
         assert_eq!(
+            update(r#"{"podCIDRs":["10.0.0.0/24"]}"#, "{}", "1.38"),
+            ["spec.podCIDRs: Invalid value: null: field cannot be cleared once set"]
+        );
+        assert_eq!(
             update(r#"{"providerID":"a"}"#, r#"{"providerID":"b"}"#, "1.37"),
             ["spec.providerID: Invalid value: null: field cannot be modified once set"]
         );
@@ -380,6 +390,17 @@ mod tests {
             ["spec.externalID: Forbidden: may not be updated"]
         );
     }
+
+    /// Since 1.38, `ValidateNodeUpdate` compares whole lists.
+    #[test]
+    fn changes_of_pod_cidrs_are_counted_before_1_38() {
+        let (old, new) =
+            (r#"{"podCIDRs":["10.0.0.0/24","2001:db8::/64"]}"#, r#"{"podCIDRs":["10.0.1.0/24","2001:db8:1::/64"]}"#);
+        let error = r#"spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid"#;
+        assert_eq!(update(old, new, "1.37"), [error; 2]);
+        assert_eq!(update(old, new, "1.38"), [error]);
+    }
+
     #[test]
     fn pod_cidrs_are_shown_as_strings_before_1_34() {
         let members = r#""spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}"#;

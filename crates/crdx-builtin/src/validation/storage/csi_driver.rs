@@ -10,8 +10,9 @@ use std::collections::HashSet;
 /// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    // The server misspells the name of this field.
-    let attached = FieldValue { path: spec.path.child("attachedRequired"), ..spec.child("attachRequired") };
+    // The server misspelled the name of this field.
+    let name = if errors.release.since(V1_38) { "attachRequired" } else { "attachedRequired" };
+    let attached = FieldValue { path: spec.path.child(name), ..spec.child("attachRequired") };
     for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")]
     {
         if !field.is_set() {
@@ -67,6 +68,14 @@ fn token_requests(errors: &mut Errors, requests: &FieldValue<'_, '_>) {
 #[cfg(test)]
 mod tests {
     use crate::validation::tests::updated;
+
+    #[test]
+    fn the_name_of_a_field_was_misspelled_before_1_38() {
+        let driver = |attaches: bool| format!(r#"{{"spec":{{"attachRequired":{attaches}}}}}"#);
+        let errors = |release| updated("storage.k8s.io/v1", "CSIDriver", &driver(true), &driver(false), release);
+        assert_eq!(errors("1.37"), ["spec.attachedRequired: Invalid value: false: field is immutable"]);
+        assert_eq!(errors("1.38"), ["spec.attachRequired: Invalid value: false: field is immutable"]);
+    }
 
     #[test]
     fn lifecycle_modes_are_shown_with_their_type() {
