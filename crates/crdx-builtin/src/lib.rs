@@ -2,7 +2,6 @@
 
 pub mod admin_access;
 mod amounts;
-pub mod cluster_fields;
 pub mod default_class;
 pub mod device;
 pub mod limit_ranger;

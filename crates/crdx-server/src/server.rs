@@ -34,12 +34,12 @@ mod plugins;
 mod endpoints;
 
 mod builder;
+mod initial_objects;
 mod pauses;
 mod render;
 mod restore;
 mod seed;
 mod snapshot;
-mod system_classes;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
@@ -47,10 +47,12 @@ pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{ClusterNeeds, Format, Response, ResponseBody, Trace};
 pub use self::http::selector::{LabelSelector, label_selector_of};
+pub use self::http::status::Refusal;
 pub use self::http::table::{CREATED as CREATED_COLUMN, NAME as NAME_COLUMN, PrinterColumn};
 pub use self::http::user::UserInfo;
+pub use admission::{Mutation, Operation};
 pub use builder::ServerBuilder;
-pub use plugins::{AdmissionPlugin, AdmissionPlugins};
+pub use plugins::{AdmissionPlugin, AdmissionPlugins, AdmissionRequest, KindPlugin, PluginServers};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
@@ -61,8 +63,8 @@ pub use snapshot::Snapshot;
 pub use strategy::built_in_kind::BuiltInKind;
 pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};
 pub use strategy::built_in_kind::kind_strategy::{
-    AllocationError, AllocationRequest, Allocator, BuiltInKinds, ContentValidation, Conversion, ConversionUse,
-    ConvertedKind, EachObject, KindRequest, KindStrategy,
+    AllocationError, AllocationRequest, Allocator, BuiltInKinds, ClusterFields, ContentValidation, Conversion,
+    ConversionUse, ConvertedKind, EachObject, KindRequest, KindStrategy, KnownInputs,
 };
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;
@@ -71,7 +73,6 @@ pub use strategy::subresource::Subresource;
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
 use self::http::route::{Route, Target};
-use self::http::status::Refusal;
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};

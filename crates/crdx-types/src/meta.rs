@@ -3,7 +3,7 @@
 //! Keys are matched case-insensitively with Unicode folding (`Kind`, `KIND`, the Kelvin sign for `k`). Of several
 //! matching keys the last one is used; `null` has no effect.
 
-use crdx_text::json::cursor::{Cursor, Kind};
+use crdx_text::json::cursor::{Cursor, JsonType};
 use crdx_text::json::{self, jsontext};
 use crdx_value::GoError;
 use crdx_value::group_version::{self, GroupVersionKind};
@@ -38,8 +38,8 @@ pub(super) fn read_valid(body: &[u8], minor: Minor) -> Result<GroupVersionKind, 
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
-        Kind::Null => {}
-        Kind::Object => {
+        JsonType::Null => {}
+        JsonType::Object => {
             cursor.enter();
             let mut mismatch = None;
             while let Some(key) = cursor.next_member() {
@@ -52,8 +52,8 @@ pub(super) fn read_valid(body: &[u8], minor: Minor) -> Result<GroupVersionKind, 
                     }
                 };
                 match cursor.kind() {
-                    Kind::String => *field = cursor.string().into_owned(),
-                    Kind::Null => drop(cursor.literal()),
+                    JsonType::String => *field = cursor.string().into_owned(),
+                    JsonType::Null => drop(cursor.literal()),
                     other => {
                         cursor.literal();
                         // Go 1.27 names the key as it is spelled.

@@ -10,7 +10,6 @@ use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 use crdx_value::release::Release;
 
-/// A kind of review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewKind {
     /// `AdmissionReview`
@@ -28,7 +27,6 @@ impl ReviewKind {
         }
     }
 
-    /// The kind.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Admission => "AdmissionReview",

@@ -1,7 +1,7 @@
 //! The errors of `envtest` and of the programs that it writes.
 
 use super::flags::FlagError;
-use crate::serve::{AuthenticationError, TlsError};
+use crdx_serve::{AuthenticationError, TlsError};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -10,8 +10,8 @@ use crdx_value::release::V1_38;
 pub(crate) static CLUSTER_TRUST_BUNDLE: DeclaredKind = DeclaredKind {
     behaviour: Behaviour {
         name: NameRule::PathSegment,
-        generation_since: V1_38,
         fields: Some(&[behaviour::text("spec.signerName", &[&["spec", "signerName"]])]),
+        generation_since: V1_38,
         needs_revision: true,
         ..Behaviour::MOST
     },

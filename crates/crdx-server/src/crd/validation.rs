@@ -64,7 +64,7 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
         errors =
             metadata::validate(m, false, NameRule::PathSegment, &METADATA, release, MetadataValidation::Handwritten);
     }
-    malformed::show(&crd.malformed, &mut errors);
+    malformed::show(&crd.malformed, &mut errors, release);
     errors
 }
 
@@ -93,7 +93,7 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
     rest(new, Some(old), release, &mut errors);
     let mut errors = errors.finish();
-    malformed::show(&new.malformed, &mut errors);
+    malformed::show(&new.malformed, &mut errors, release);
     errors
 }
 
@@ -116,7 +116,7 @@ pub fn validate_status_update(
     errors.extend(changed_metadata(new, old, release));
     status(new, &mut errors);
     let mut errors = errors.finish();
-    malformed::show(&new.malformed, &mut errors);
+    malformed::show(&new.malformed, &mut errors, release);
     errors
 }
 

@@ -8,7 +8,10 @@ use crdx_types::conforms::conforms;
 use crdx_types::restore;
 use crdx_types::types::Types;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::field::{names, remove_repeated};
+use crdx_value::field::{
+    names::{self, NameForm},
+    remove_repeated,
+};
 use crdx_value::release::{Release, V1_33, V1_34, V1_37, V1_38};
 use crdx_value::time;
 use crdx_value::{Map, Value, json, print, quote};
@@ -99,8 +102,11 @@ pub(crate) fn validate_named(
     if name.is_empty() {
         errors.push(FieldError::required(&field_path, "name or generateName is required"));
     } else {
-        errors
-            .extend(rule.messages(name, false, release).into_iter().map(|c| FieldError::invalid(&field_path, name, c)));
+        errors.extend(
+            rule.messages(name, NameForm::Whole, release)
+                .into_iter()
+                .map(|c| FieldError::invalid(&field_path, name, c)),
+        );
     }
     let namespace = m.text("namespace");
     let field_path = path.child("namespace");
@@ -130,7 +136,7 @@ pub(crate) fn validate_prefix(m: Metadata<'_>, rule: NameRule, path: &FieldPath<
         return ErrorList::new();
     }
     let path = path.child("generateName");
-    let messages = rule.messages(prefix, true, release);
+    let messages = rule.messages(prefix, NameForm::Prefix, release);
     messages.into_iter().map(|message| FieldError::invalid(&path, prefix, message)).collect()
 }
 
@@ -162,6 +168,14 @@ impl MetadataValidation {
     /// The rules of `ValidateObjectMetaDeclaratively`: the generated ones are enforced since 1.38.
     pub fn declared(release: Release) -> Self {
         if release.since(V1_38) { Self::Declared } else { Self::Handwritten }
+    }
+
+    /// As [`Self::declared`], for the owners of an object that is updated: generated code does not validate unchanged values.
+    pub fn declared_for_owners(new: Metadata<'_>, old: Metadata<'_>, release: Release) -> Self {
+        if new.list("ownerReferences") == old.list("ownerReferences") {
+            return Self::Handwritten;
+        }
+        Self::declared(release)
     }
 
     /// The detail of an error about a missing field.
@@ -228,9 +242,10 @@ fn validate_change(
     immutable(field, new.integer(field) == old.integer(field), shown);
     labels(new, path, release, &mut errors);
     annotations(new, path, release, &mut errors);
-    // Generated validation skips unchanged values.
-    let changed = new.list("ownerReferences") != old.list("ownerReferences");
-    let of_owners = if changed { validation } else { MetadataValidation::Handwritten };
+    let of_owners = match validation {
+        MetadataValidation::Handwritten => validation,
+        MetadataValidation::Declared => MetadataValidation::declared_for_owners(new, old, release),
+    };
     let last = owner_references(new, path, release, of_owners, &mut errors);
     managed_fields(new, path, release, validation, &mut errors);
     errors.extend(last);

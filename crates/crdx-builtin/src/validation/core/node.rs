@@ -2,10 +2,13 @@
 
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, network};
+use crate::validation::{formats, immutable, network};
 use crdx_text::json;
 use crdx_value::GoError;
-use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
+use crdx_value::field::{
+    BadValue, ErrorType, FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
@@ -68,10 +71,10 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, status: &FieldValue<'_
     }
     let old = FieldValue::new(old.get("spec"), ROOT);
     let (cidrs, old_cidrs) = (spec.child("podCIDRs"), old.child("podCIDRs"));
-    if errors.release.since(V1_38) {
-        if old_cidrs.len() > 0 && cidrs.len() == 0 {
+    if old_cidrs.len() > 0 && errors.release.since(V1_38) {
+        if cidrs.len() == 0 {
             errors.invalid_value(&cidrs.path, BadValue::Value(Value::Null), "field cannot be cleared once set");
-        } else if old_cidrs.len() > 0 && !cidrs.texts().eq(old_cidrs.texts()) {
+        } else if !immutable::is_equal(cidrs.value, old_cidrs.value) {
             errors.forbidden(&cidrs, CIDR_IS_FIXED);
         }
     } else if old_cidrs.len() > 0 && cidrs.len() != old_cidrs.len() {
@@ -257,7 +260,7 @@ fn config_source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     }
     let (namespace, name, key) = (map.child("namespace"), map.child("name"), map.child("kubeletConfigKey"));
     if require_member(errors, &namespace, "namespace") {
-        errors.messages(&namespace, names::name_is_label(namespace.text(), false));
+        errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole));
     }
     if require_member(errors, &name, "name") {
         formats::object_name(errors, &name);

@@ -68,7 +68,6 @@ fn known_conditions(errors: &mut Errors, status: &FieldValue<'_, '_>) {
     }
 }
 
-/// Returns true if a condition of the type is true.
 fn is_true(conditions: &FieldValue<'_, '_>, type_: &str) -> bool {
     conditions.items().any(|one| one.child("type").text() == type_ && one.child("status").text() == "True")
 }

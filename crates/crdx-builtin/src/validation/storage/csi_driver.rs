@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    // The server misspelled the name of this field.
+    // Before 1.38, the server misspells the name of this field.
     let name = if errors.release.since(V1_38) { "attachRequired" } else { "attachedRequired" };
     let attached = FieldValue { path: spec.path.child(name), ..spec.child("attachRequired") };
     for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")]
@@ -70,14 +70,6 @@ mod tests {
     use crate::validation::tests::updated;
 
     #[test]
-    fn the_name_of_a_field_was_misspelled_before_1_38() {
-        let driver = |attaches: bool| format!(r#"{{"spec":{{"attachRequired":{attaches}}}}}"#);
-        let errors = |release| updated("storage.k8s.io/v1", "CSIDriver", &driver(true), &driver(false), release);
-        assert_eq!(errors("1.37"), ["spec.attachedRequired: Invalid value: false: field is immutable"]);
-        assert_eq!(errors("1.38"), ["spec.attachRequired: Invalid value: false: field is immutable"]);
-    }
-
-    #[test]
     fn lifecycle_modes_are_shown_with_their_type() {
         let driver = |modes: &str| {
             format!(
@@ -91,5 +83,13 @@ mod tests {
                 r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Persistent", "Ephemeral"}: field is immutable"#
             ]
         );
+    }
+
+    #[test]
+    fn errors_misspell_attach_required_before_1_38() {
+        let driver = |attach: bool| format!(r#"{{"spec":{{"attachRequired":{attach}}}}}"#);
+        let update = |release| updated("storage.k8s.io/v1", "CSIDriver", &driver(true), &driver(false), release);
+        assert_eq!(update("1.37"), ["spec.attachedRequired: Invalid value: false: field is immutable"]);
+        assert_eq!(update("1.38"), ["spec.attachRequired: Invalid value: false: field is immutable"]);
     }
 }

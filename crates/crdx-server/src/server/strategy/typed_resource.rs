@@ -101,7 +101,13 @@ impl TypedResource {
         self.kind.encode(object)
     }
 
-    fn release(&self) -> Release {
+    /// [`KindStrategy::validate_bound`](super::built_in_kind::kind_strategy::KindStrategy::validate_bound)
+    pub fn validate_bound(&self, object: &Value, old: &Value) -> ErrorList {
+        self.kind.strategy.validate_bound(object, old, self.release())
+    }
+
+    /// The simulated release.
+    pub fn release(&self) -> Release {
         self.version.stages.release()
     }
 }
@@ -231,12 +237,6 @@ impl Strategy for TypedResource {
         notes.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn admit_create(&self, object: &mut Value, notes: &ObjectNotes) {
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_create(object, notes.empties.as_ref());
-        }
-    }
-
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
         self.allocate(object, None)
     }
@@ -294,9 +294,6 @@ impl Strategy for TypedResource {
         }
         let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_update(object, old);
-        }
         self.kind.change_stored(object, |kind, stored| {
             prepare::update(stored, old, &self.request(kind, notes));
         });
@@ -307,16 +304,10 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = self.early_errors(object, Some(old), notes);
         let (path, release) = (FieldPath::new("metadata"), self.release());
-        // `validateCommonFields`, then the strategy.
-        errors.extend(validation::validate(
-            new,
-            self.serving.namespaced,
-            NameRule::PathSegment,
-            &path,
-            release,
-            MetadataValidation::Handwritten,
-        ));
-        errors.extend(validation::validate_update(new, existing, &path, release));
+        // `validateCommonFields`, then the strategy. Errors about what generated code validates are its own.
+        let rules = MetadataValidation::declared_for_owners(new, existing, release);
+        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release, rules));
+        errors.extend(validation::validate_update_declaratively(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
         if self.subresource == Subresource::None {
             generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
@@ -328,6 +319,13 @@ impl Strategy for TypedResource {
         let group = self.kind.behaviour.stored_group.unwrap_or(&self.serving.group);
         let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
+    }
+
+    fn check_delete(&self, name: &str) -> Result<(), Refusal> {
+        match self.kind.strategy.deletion_refusal(name) {
+            Some(reason) => Err(Refusal::forbidden(self.resource(), name, reason)),
+            None => Ok(()),
+        }
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {

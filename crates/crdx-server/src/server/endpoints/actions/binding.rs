@@ -9,8 +9,10 @@ use crate::server::registry::rest::stored_key;
 use crate::server::registry::{Registry, store};
 use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
-use crdx_builtin::validation;
-use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
+use crdx_value::field::{
+    ErrorList, FieldError, FieldPath,
+    names::{self, NameForm},
+};
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_35, V1_37, V1_38};
 use crdx_value::{Map, Value};
@@ -70,7 +72,7 @@ pub(super) fn create(
         }
         let old = metadata::get(pod, "annotations").cloned().unwrap_or_default();
         assign(ctx, pods, pod, binding, &now);
-        let errors = errors_of_annotations(pod, binding, &old, ctx.release());
+        let errors = errors_of_annotations(pods.strategy(), pod, binding, &old);
         if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(BINDING, "", errors)) }
     })?;
     Ok(metadata::text(&*pod, "resourceVersion").to_owned())
@@ -97,12 +99,13 @@ fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value
 }
 
 /// Validates the annotations of the pod if the binding has some, since 1.38.
-fn errors_of_annotations(pod: &Value, binding: &Value, old: &Value, release: Release) -> ErrorList {
+fn errors_of_annotations(pods: &TypedResource, pod: &Value, binding: &Value, old: &Value) -> ErrorList {
+    let release = pods.release();
     let added = metadata::get(binding, "annotations").and_then(Value::as_object);
     if !release.since(V1_38) || added.is_none_or(Map::is_empty) {
         return ErrorList::new();
     }
-    let mut errors = validation::validate_bound_annotations(pod, old, release);
+    let mut errors = pods.validate_bound(pod, old);
     size_of_annotations(Metadata::from_object(pod), &FieldPath::new("metadata"), release, &mut errors);
     errors
 }
@@ -128,7 +131,9 @@ fn validate(binding: &Value, release: Release) -> ErrorList {
         errors.push(FieldError::required(&path, ""));
     } else if release.since(V1_37) && matches!(kind, "" | "Node") {
         errors.extend(
-            names::name_is_subdomain(name, false).into_iter().map(|text| FieldError::invalid(&path, name, text)),
+            names::name_is_subdomain(name, NameForm::Whole)
+                .into_iter()
+                .map(|text| FieldError::invalid(&path, name, text)),
         );
     }
     if release.since(V1_38) {
