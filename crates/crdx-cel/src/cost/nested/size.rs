@@ -1,6 +1,6 @@
 //! The estimated sizes of values.
 
-use crate::cost::Interval;
+use crate::cost::interval::Interval;
 use std::collections::HashMap;
 
 /// The estimated size of a value (`SizeEstimate`).

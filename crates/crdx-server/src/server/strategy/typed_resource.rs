@@ -101,7 +101,13 @@ impl TypedResource {
         self.kind.encode(object)
     }
 
-    fn release(&self) -> Release {
+    /// [`KindStrategy::validate_bound`](super::built_in_kind::kind_strategy::KindStrategy::validate_bound)
+    pub fn validate_bound(&self, object: &Value, old: &Value) -> ErrorList {
+        self.kind.strategy.validate_bound(object, old, self.release())
+    }
+
+    /// The simulated release.
+    pub fn release(&self) -> Release {
         self.version.stages.release()
     }
 }

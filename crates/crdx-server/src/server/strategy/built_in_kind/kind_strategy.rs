@@ -177,6 +177,11 @@ pub trait KindStrategy: Debug + Send + Sync {
         ErrorList::new()
     }
 
+    /// Validates the annotations of an object to which a `Binding` added some; `old` are those before.
+    fn validate_bound(&self, _object: &Value, _old: &Value, _release: Release) -> ErrorList {
+        ErrorList::new()
+    }
+
     /// The reason why an object with this name cannot be deleted alone; `None` if it can.
     fn deletion_refusal(&self, _name: &str) -> Option<&'static str> {
         None
