@@ -41,6 +41,7 @@ pub mod validate;
 pub use decode::{decode, parse_group_version};
 pub use prepare::{prepare_create, prepare_status_update, prepare_update, restore};
 
+use crate::cluster_state::Wanted;
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
@@ -155,6 +156,8 @@ pub struct Verdict {
     pub warnings_if_accepted: Vec<String>,
     /// The cost of the rules, with the steps that it does not include.
     pub cost: u64,
+    /// Unknown objects of the cluster that decide whether the object is accepted.
+    pub unknown: Vec<Wanted>,
 }
 
 impl ResourceVersion {

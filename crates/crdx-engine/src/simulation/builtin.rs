@@ -453,7 +453,7 @@ impl<'a> Sending<'a> {
             }
         };
         let findings = response.trace.policies.take();
-        let mut unknown = response.trace.take_unknown();
+        let unknown = response.trace.take_unknown();
         let created = AcceptedObject::from_response(&response, is_reproducible);
         let may_create = context.updates.request_kind.may_create();
         item.action = if response.code == 201 || may_create { Action::Create } else { Action::Update };
@@ -466,7 +466,6 @@ impl<'a> Sending<'a> {
         }
         accept(item, self.sent, context);
         self.compare(item, findings.as_deref());
-        unknown.extend(unknown_objects::unknown_namespace(item, self.sent, self.cluster));
         unknown_objects::leave_open(item, context, &unknown, self.cluster);
         admitted(item, findings, context.admission);
         created

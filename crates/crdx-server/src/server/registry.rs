@@ -139,6 +139,9 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         for warning in verdict.warnings_if_accepted {
             ctx.warn(warning);
         }
+        if !verdict.unknown.is_empty() {
+            ctx.trace.needs.get_or_insert_default().unknown.extend(verdict.unknown);
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ mod serve;
 
 pub(in crate::server) use serve::{definition, serve};
 
-use crate::cluster_state::{Lookup, NAMESPACES};
+use crate::cluster_state::{Lookup, NAMESPACES, Wanted};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
@@ -67,7 +67,7 @@ pub(in crate::server) struct TypedResource {
     /// True for a dry run that the answer shows.
     dry_run: bool,
     /// The Namespace of the object, if the strategy of the kind depends on it.
-    namespace: Option<Arc<Value>>,
+    namespace: Option<Lookup<Arc<Value>>>,
 }
 
 impl TypedResource {
@@ -81,7 +81,7 @@ impl TypedResource {
     ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = kind.behaviour.names_user.then(|| ctx.user().clone());
-        let namespace = kind.behaviour.depends_on_namespace.then(|| namespace_of(ctx, resources)).flatten();
+        let namespace = kind.behaviour.depends_on_namespace.then(|| namespace_of(ctx, resources));
         Some(Self {
             serving,
             version,
@@ -422,12 +422,29 @@ impl TypedResource {
         }
     }
 
-    /// The errors that the strategy of the kind finds before those of the metadata. A server that is part of a cluster may not
-    /// have the Namespace.
+    /// The errors that the strategy of the kind finds before those of the metadata.
     fn early_errors(&self, object: &Value, old: Option<&Value>, notes: &ObjectNotes) -> ErrorList {
-        let is_known = self.namespace.is_some() || !self.resources.is_partial();
-        let namespace = (is_known && self.resources.validates_content).then_some(self.namespace.as_deref());
-        self.kind.strategy.validate(object, old, namespace, &self.request(&self.kind, notes))
+        let request = self.request(&self.kind, notes);
+        let mut errors = self.kind.strategy.validate(object, old, &request);
+        let namespace = match self.namespace.as_ref().filter(|_| self.resources.validates_content) {
+            Some(Lookup::Found(namespace)) => Some(&**namespace),
+            Some(Lookup::Absent) => None,
+            Some(Lookup::Unknown) | None => return errors,
+        };
+        errors.extend(self.kind.strategy.validate_in_namespace(object, old, namespace, &request));
+        errors
+    }
+
+    /// The Namespace of the object, if it is not known and decides whether the object is accepted: one without labels refuses
+    /// what one with labels may allow.
+    fn unknown_namespace(&self, object: &Value, old: Option<&Value>, notes: &ObjectNotes) -> Option<Wanted> {
+        let is_unknown = self.namespace == Some(Lookup::Unknown) && self.resources.validates_content;
+        let errors = || {
+            let request = self.request(&self.kind, notes);
+            self.kind.strategy.validate_in_namespace(object, old, None, &request)
+        };
+        let name = metadata::text(object, "namespace");
+        (is_unknown && !errors().is_empty()).then(|| Wanted::new(NAMESPACES, "", Some(name)))
     }
 
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
@@ -486,7 +503,8 @@ impl TypedResource {
         if self.release().since(V1_37) && !self.kind.behaviour.repeats_errors {
             remove_repeated(&mut errors);
         }
-        Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+        let unknown = self.unknown_namespace(object, old, notes).into_iter().collect();
+        Verdict { errors, warnings_if_accepted: warnings, unknown, ..Verdict::default() }
     }
 }
 
@@ -509,14 +527,17 @@ impl Scalable for TypedResource {
 }
 
 /// Returns the Namespace of a request, as far as it is known. The attempt ends later if it has to be read first.
-fn namespace_of(ctx: &Context<'_>, resources: &Resources) -> Option<Arc<Value>> {
+fn namespace_of(ctx: &Context<'_>, resources: &Resources) -> Lookup<Arc<Value>> {
     let name = &ctx.target.namespace;
-    let stored = resources.namespace(name);
-    let given = || match ctx.cluster.object(NAMESPACES, "", name) {
-        Ok(Lookup::Found(namespace)) => Some(namespace),
+    if let Some(stored) = resources.namespace(name) {
+        return Lookup::Found(stored);
+    }
+    match ctx.cluster.object(NAMESPACES, "", name) {
         // API servers create these namespaces, without the label.
-        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => Some(Arc::default()),
-        Ok(Lookup::Absent | Lookup::Unknown) | Err(_) => None,
-    };
-    stored.or_else(given)
+        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => {
+            Lookup::Found(Arc::default())
+        }
+        Ok(known) => known,
+        Err(_) => Lookup::Unknown,
+    }
 }
