@@ -33,7 +33,7 @@ pub use map::{Map, MapKey};
 pub use message::Message;
 pub use opaque::{
     Access, Attributes, Authorizer, Cidr, Decision, Ip, NamedFormat, Opaque, PathCheck, Quantity, ResourceCheck,
-    Semver, Subject, Url, User, Verdict, parse_request_uri,
+    Semver, AuthorizationSubject, Url, User, Verdict, parse_request_uri,
 };
 pub use order::compare;
 pub use partial::{Gaps, UsedGap};

@@ -1,6 +1,6 @@
 //! The JSON patch of a mutating webhook (`callAttrMutatingHook`).
 
-use crate::apply::json_patch::{self, Expected, Operation};
+use crate::apply::json_patch::{self, Expected, PatchOperation};
 use crate::apply::raw::Raw;
 use crdx_text as text;
 use crdx_value::release::Release;
@@ -40,7 +40,7 @@ impl Patch {
         let mut applied = json_patch::Patch::of_request(release);
         for (index, operation) in self.operations.iter().enumerate() {
             let written = Expected::Text(self.raw.item(index).and_then(|operation| operation.get("value")));
-            applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| error.to_string())?;
+            applied.step(&PatchOperation::decode(operation), written, &mut document).map_err(|error| error.to_string())?;
         }
         if document.str_at(&["kind"]).is_none_or(str::is_empty) {
             return Err(format!("Object 'Kind' is missing in '{}'", json::to_string(&document)));
