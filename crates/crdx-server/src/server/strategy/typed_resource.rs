@@ -27,7 +27,7 @@ use crate::server::http::user::UserInfo;
 use crate::server::metadata;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest::stored_key;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
@@ -129,7 +129,7 @@ impl ReadStrategy for TypedResource {
         &self.serving.objects
     }
 
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal> {
         self.serving.read(stored, &self.version, &self.calls)
     }
 
@@ -266,7 +266,7 @@ impl Strategy for TypedResource {
         self.verdict(object, None, errors, notes)
     }
 
-    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<Value>, Refusal> {
         let value = self.read(stored)?;
         Ok(Existing { object: Arc::clone(&value), value })
     }
@@ -351,7 +351,7 @@ impl Strategy for TypedResource {
         namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
     }
 
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
     }
 

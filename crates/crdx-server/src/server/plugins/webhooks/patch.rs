@@ -1,6 +1,6 @@
 //! The JSON patch of a mutating webhook (`callAttrMutatingHook`).
 
-use crate::apply::json_patch::{self, Expected, Operation};
+use crate::apply::json_patch::{self, Expected, PatchOperation};
 use crate::apply::raw::Raw;
 use crdx_text as text;
 use crdx_value::GoError;
@@ -42,7 +42,7 @@ impl Patch {
         for (index, operation) in self.operations.iter().enumerate() {
             let written = Expected::Text(self.raw.item(index).and_then(|operation| operation.get("value")));
             applied
-                .step(&Operation::decode(operation), written, &mut document)
+                .step(&PatchOperation::decode(operation), written, &mut document)
                 .map_err(|error| GoError::from(error.to_string()))?;
         }
         if document.str_at(&["kind"]).is_none_or(str::is_empty) {

@@ -60,7 +60,7 @@ pub(in crate::server) fn decoded_object(
         }
         _ => (body::bytes(&request.body)?, Vec::new()),
     };
-    let refuse = |refusal: decode::Refusal| Refusal::bad_request(refusal.message);
+    let refuse = |refusal: decode::BadRequest| Refusal::bad_request(refusal.message);
     let value = text::json::read(&text);
     let decode = if value.is_ok() { decode::decode_valid } else { decode::decode };
     let decoded = decode(kind.types, &kind.endpoint, &text).map_err(|mut refusal| {
