@@ -29,7 +29,7 @@ use crdx_server::rules::decl::ROOT;
 use crdx_server::rules::node::{self, TypedNode};
 use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
-use report::{self as output, Checked, CompileFailure, Invalid, Report, RuleCost, Run};
+use report::{self as output, CheckedExpression, CompileFailure, Invalid, Report, RuleCost, Run};
 use self_value::{InputError, SelfValue};
 use std::io::Write;
 
@@ -52,8 +52,8 @@ pub fn run(args: &args::Cel, color: flags::Color) -> Result<Exit, super::error::
         None => output::text(&report, out.color),
     };
     let exit = match &report.outcome {
-        Ok(Checked { run: Run::Unfinished(_) | Run::Missing(_), .. }) => Exit::CannotTell,
-        Err(_) | Ok(Checked { run: Run::Error(..), .. }) => Exit::Rejected,
+        Ok(CheckedExpression { run: Run::Unfinished(_) | Run::Missing(_), .. }) => Exit::CannotTell,
+        Err(_) | Ok(CheckedExpression { run: Run::Error(..), .. }) => Exit::Rejected,
         Ok(_) => Exit::Accepted,
     };
     write.write_all(text.as_bytes())?;
@@ -73,7 +73,7 @@ fn report(args: &args::Cel) -> Result<Report, InputError> {
 }
 
 /// Evaluates a rule of a CRD.
-fn rule(args: &args::Cel, release: Release) -> Result<Result<Checked, CompileFailure>, InputError> {
+fn rule(args: &args::Cel, release: Release) -> Result<Result<CheckedExpression, CompileFailure>, InputError> {
     args.policies.require_none()?;
     let expression = args.expression.as_str();
     let base = BaseEnv::for_new(release);
@@ -128,7 +128,7 @@ fn evaluate(
     env: &Env,
     node: Option<(&TypedNode<'_>, &DeclType)>,
     values: Vec<Option<Result<Cel<'_>, Error>>>,
-) -> Result<Checked, CompileFailure> {
+) -> Result<CheckedExpression, CompileFailure> {
     let (ast, program) = compile(expression, env)?;
     let cost = cost::estimate(&ast, node.map(|(_, decl)| decl));
     let uses_old = names_old_self(&ast.ast.expr);
@@ -144,7 +144,7 @@ fn evaluate(
         let steps = Steps::of_request();
         finished(program.run(&values, PER_CALL_LIMIT, &steps), &steps)
     };
-    Ok(Checked {
+    Ok(CheckedExpression {
         type_: type_name(&ast),
         estimate: (cost.min, cost.max),
         valid: could_be_rule(&ast, rule, node.is_some_and(|(node, _)| uses_old && !node.correlatable)),

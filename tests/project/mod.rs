@@ -11,3 +11,4 @@ mod plugin_manifest;
 mod releases;
 mod supply_chain;
 mod transcripts;
+mod type_names;

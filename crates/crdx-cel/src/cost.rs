@@ -18,7 +18,7 @@ use super::{
     types::Type,
 };
 use crdx_value::release::{Minor, V1_33, V1_38};
-use declared::{Call, DeclaredSizes, AstNode};
+use declared::{AstNode, Call, DeclaredSizes};
 pub use interval::Interval;
 use path::AstPath;
 

@@ -6,7 +6,7 @@ use super::credentials::Credentials;
 use super::fields::FieldError;
 use super::kubeconfig::{Cluster, Context, Impersonate, Kubeconfig, Pem, User};
 use super::secret::Secret;
-use super::{Error, ClusterFlags, proxy};
+use super::{ClusterFlags, Error, proxy};
 use crdx_value::base64::Encoding;
 use crdx_value::{Value, object};
 use http::Uri;

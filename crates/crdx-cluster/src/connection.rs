@@ -6,7 +6,7 @@ use super::configuration::{Configuration, configuration, unusable};
 use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};
-use super::{Error, JSON, ClusterFlags, log, tls, warnings};
+use super::{ClusterFlags, Error, JSON, log, tls, warnings};
 use crdx_value::Value;
 use crdx_value::lock::lock;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};

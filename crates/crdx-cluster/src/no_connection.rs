@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::cache::Cache;
 use super::discovery::Discovered;
-use super::{Error, ClusterFlags};
+use super::{ClusterFlags, Error};
 use crdx_value::Value;
 use std::convert::Infallible;
 use std::sync::Mutex;

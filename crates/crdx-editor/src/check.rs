@@ -259,7 +259,9 @@ impl Checker {
     /// The objects of a file.
     pub fn documents(&self, path: &str, content: &str) -> Vec<Document> {
         let entries = self.input(path, content);
-        entries.filter_map(|entry| if let InputEntry::Document(document) = entry { Some(document) } else { None }).collect()
+        entries
+            .filter_map(|entry| if let InputEntry::Document(document) = entry { Some(document) } else { None })
+            .collect()
     }
 
     /// True if the file at `path` is one of the workspace's files with CRDs.

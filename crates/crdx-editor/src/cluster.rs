@@ -1,7 +1,7 @@
 //! Reads CRDs from the cluster of the current context. The kubeconfig is read for every request, so a change of the context
 //! takes effect.
 
-use crdx_cluster::{Connection, Simulated, ClusterFlags};
+use crdx_cluster::{ClusterFlags, Connection, Simulated};
 use crdx_engine::simulation::object::Kind;
 use crdx_value::Value;
 

@@ -3,7 +3,7 @@
 use super::check::Checker;
 use super::text::Text;
 use crdx_engine::documents::Document;
-use crdx_text::spans::{Spans, PathStep};
+use crdx_text::spans::{PathStep, Spans};
 
 /// The place of the cursor.
 #[derive(Debug)]

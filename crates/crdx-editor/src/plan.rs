@@ -36,7 +36,8 @@ pub fn checker(
         skip: project.values(SettingKey::Skip).iter().filter_map(|kind| kind.parse().ok()).collect(),
         ..plan(settings, folders, namespace, now())
     };
-    let ignore = Ignore::in_directory(project.values(SettingKey::Ignore), project.directory.as_deref()).unwrap_or_default();
+    let ignore =
+        Ignore::in_directory(project.values(SettingKey::Ignore), project.directory.as_deref()).unwrap_or_default();
     let plan = Plan {
         options: crdx_input::InputOptions { ignore, directory: folders.first().cloned(), ..plan.options.clone() },
         ..plan
@@ -54,8 +55,11 @@ fn project_settings(settings: &Settings, folders: &[PathBuf]) -> Result<configur
     match folders.first() {
         Some(folder) => {
             let project = settings.lookup.read(folder, false)?;
-            let options =
-                crdx_input::InputOptions { recursive: true, only_regular_files: true, ..crdx_input::InputOptions::default() };
+            let options = crdx_input::InputOptions {
+                recursive: true,
+                only_regular_files: true,
+                ..crdx_input::InputOptions::default()
+            };
             configuration::check_paths(&project, [SettingKey::Crds, SettingKey::Policies], &options)?;
             Ok(project)
         }
@@ -91,7 +95,11 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         crds,
         old: Vec::new(),
         kustomizations: Vec::new(),
-        options: crdx_input::InputOptions { recursive: true, only_regular_files: true, ..crdx_input::InputOptions::default() },
+        options: crdx_input::InputOptions {
+            recursive: true,
+            only_regular_files: true,
+            ..crdx_input::InputOptions::default()
+        },
         policies: simulation::admission::PolicyOptions { paths: settings.policies, ..Default::default() },
         skip: Vec::new(),
         selector: None,

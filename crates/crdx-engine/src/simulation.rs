@@ -79,4 +79,4 @@ pub use ordered_state::{Destination, OrderedState};
 #[cfg(feature = "simulator")]
 pub use prepared::{Prepared, PreparedObject};
 #[cfg(feature = "simulator")]
-pub use simulator::{SimulatorSettings, Simulator};
+pub use simulator::{Simulator, SimulatorSettings};

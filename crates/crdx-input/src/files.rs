@@ -8,7 +8,7 @@ use super::git::Commit;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
-use super::render::find::{self, RenderProgram, Root, RenderTarget};
+use super::render::find::{self, RenderProgram, RenderTarget, Root};
 use super::{Ignore, InputOptions};
 use super::{archive, kustomize};
 use crdx_engine::documents::{Note, Stop};
@@ -206,7 +206,8 @@ fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps
     let (before, mut hint) = (steps.len(), None);
     steps.push(ReadStep::DirectoryStart);
     let start = steps.len();
-    steps.extend(problems.iter().map(|(path, error)| ReadStep::Problem(unreadable(&path.display().to_string(), error))));
+    steps
+        .extend(problems.iter().map(|(path, error)| ReadStep::Problem(unreadable(&path.display().to_string(), error))));
     steps.extend(deep.iter().map(|path| ReadStep::Problem(too_deep(path))));
     let is_empty = paths.is_empty();
     let (mut has_directories, mut has_ignored) = (false, false);
@@ -273,7 +274,11 @@ pub fn size(paths: &[String], options: &InputOptions) -> Option<u64> {
             fs::metadata(path).ok().map(|file| file.len())
         }
         ReadStep::Named(_) | ReadStep::Found(_) | ReadStep::Definitions(_) | ReadStep::Render(..) => None,
-        ReadStep::NoFile(_) | ReadStep::LeftOut(_) | ReadStep::Problem(_) | ReadStep::DirectoryStart | ReadStep::DirectoryEnd(_) => Some(0),
+        ReadStep::NoFile(_)
+        | ReadStep::LeftOut(_)
+        | ReadStep::Problem(_)
+        | ReadStep::DirectoryStart
+        | ReadStep::DirectoryEnd(_) => Some(0),
     };
     expand(paths, options).into_iter().map(size).sum()
 }
@@ -352,7 +357,11 @@ impl DirectoryWalk<'_> {
             } else {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-                self.steps.push(if special { ReadStep::NoFile(path) } else { ReadStep::Found(InputSource::File(path)) });
+                self.steps.push(if special {
+                    ReadStep::NoFile(path)
+                } else {
+                    ReadStep::Found(InputSource::File(path))
+                });
             }
         }
     }
@@ -480,7 +489,10 @@ mod tests {
         let hint = |step: &ReadStep| if let ReadStep::Problem(note) = step { note.hint.clone() } else { None };
         assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to read its subdirectories"));
         assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
-        assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &InputOptions::default()), [ReadStep::Named(InputSource::Stdin)]);
+        assert_eq!(
+            expand(&["-".to_owned(), "-".to_owned()], &InputOptions::default()),
+            [ReadStep::Named(InputSource::Stdin)]
+        );
         assert_eq!(names(Path::new("https://x/y"), false, base), ["https://x/y is a URL, which is not fetched"]);
     }
 
@@ -508,7 +520,8 @@ mod tests {
         let reported = |path: PathBuf, recursive: bool| {
             let options = InputOptions { recursive, ..InputOptions::default() };
             let steps = expand(&[path.display().to_string()], &options).into_iter();
-            let notes = steps.filter_map(|step| if let ReadStep::Problem(note) = step { Some(note.message) } else { None });
+            let notes =
+                steps.filter_map(|step| if let ReadStep::Problem(note) = step { Some(note.message) } else { None });
             notes.filter(|message| message.contains("more than 256 deep")).count()
         };
         fs::create_dir_all(dir.path().join(deep.parent().unwrap())).unwrap();

@@ -150,7 +150,12 @@ impl Matches {
     }
 
     /// Adds the paths below `path` that match the next part.
-    fn append(&mut self, path: &Path, part: &PatternPart, (ignore, visits): (&Ignore, &Visits)) -> Result<(), PatternError> {
+    fn append(
+        &mut self,
+        path: &Path,
+        part: &PatternPart,
+        (ignore, visits): (&Ignore, &Visits),
+    ) -> Result<(), PatternError> {
         match part {
             PatternPart::Literal(name) => self.paths.push(path.join(name)),
             PatternPart::AnyDirectories => self.append_directories(path, (ignore, visits), 0)?,

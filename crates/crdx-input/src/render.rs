@@ -177,7 +177,9 @@ impl RenderTarget {
             (RenderError::NotInstalled(_), RenderProgram::Chart) => {
                 "install Helm to use --render: https://helm.sh/docs/intro/install".to_owned()
             }
-            (RenderError::NotInstalled(_), RenderProgram::Kustomization) => "install one of them to use --render".to_owned(),
+            (RenderError::NotInstalled(_), RenderProgram::Kustomization) => {
+                "install one of them to use --render".to_owned()
+            }
             (RenderError::Failed { .. }, RenderProgram::Chart) if find::lacks_dependencies(&self.directory) => {
                 format!("download the charts that it depends on: helm dependency build {directory}")
             }

@@ -114,7 +114,8 @@ impl<W: Write> Printable<W> {
         while let Some(c) = rest.chars().next() {
             let color = if self.form == PrintableForm::Colored { color_length(rest) } else { 0 };
             let (part, after) = rest.split_at_checked(color.max(c.len_utf8())).unwrap_or((rest, ""));
-            let is_command = self.form != PrintableForm::Json && ((self.at_start && rest.starts_with("::")) || is_command(rest));
+            let is_command =
+                self.form != PrintableForm::Json && ((self.at_start && rest.starts_with("::")) || is_command(rest));
             if color == 0 && (is_hidden(c) || is_command) {
                 escape(c, out);
             } else {

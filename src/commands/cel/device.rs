@@ -1,7 +1,7 @@
 //! A selector of devices, evaluated for a device of a `ResourceSlice`.
 
 use super::args::{self, Environment};
-use super::report::{Checked, CompileFailure, Invalid, Run};
+use super::report::{CheckedExpression, CompileFailure, Invalid, Run};
 use super::self_value::{self, InputError, SelfValue};
 use super::{compile, finished, type_name, uses};
 use crdx_builtin::device;
@@ -13,7 +13,7 @@ use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 
 /// Compiles the selector, and evaluates it if there is a device.
-pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<Checked, CompileFailure>, InputError> {
+pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<CheckedExpression, CompileFailure>, InputError> {
     args.policies.require(Environment::Device)?;
     let env = device::environment(release);
     let (ast, program) = match compile(&args.expression, &env) {
@@ -47,7 +47,7 @@ pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<Checked, Com
         }
     };
     let (type_, estimate) = (type_name(&ast), (cost.min, cost.max));
-    Ok(Ok(Checked { type_, estimate, rule: None, valid, run, run_limit: device::MAX_COST }))
+    Ok(Ok(CheckedExpression { type_, estimate, rule: None, valid, run, run_limit: device::MAX_COST }))
 }
 
 /// Returns the device at a path of a slice, or its only device.

@@ -1,7 +1,7 @@
 //! An expression of an admission policy, or a match condition of a webhook.
 
 use super::args::{self, Environment, PolicyInputs};
-use super::report::{Checked, CompileFailure, Invalid, Run};
+use super::report::{CheckedExpression, CompileFailure, Invalid, Run};
 use super::self_value::{self, InputError, SelfValue, objects_of};
 use super::{compile, finished, type_name, uses};
 use crdx_cel::ast::CheckedAst;
@@ -47,7 +47,7 @@ impl PolicyInputs {
 }
 
 /// Compiles the expression, and evaluates it if its inputs are given.
-pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<Checked, CompileFailure>, InputError> {
+pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<CheckedExpression, CompileFailure>, InputError> {
     let inputs = &args.policies;
     if args.at.is_some() {
         return Err(InputError::with_help("--at is for rules and devices", "select the field in the expression"));
@@ -68,7 +68,7 @@ pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<Checked, Com
     let given = Given::read(args, release)?;
     let estimate = cost::estimate(&ast, None);
     let checked = |run: Run| {
-        Ok(Ok(Checked {
+        Ok(Ok(CheckedExpression {
             type_: type_name(&ast),
             estimate: (estimate.min, estimate.max),
             rule: None,

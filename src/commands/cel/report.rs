@@ -23,7 +23,7 @@ pub struct Report {
     /// The release that was simulated.
     pub release: Release,
     /// The result of compiling and evaluating the expression.
-    pub outcome: Result<Checked, CompileFailure>,
+    pub outcome: Result<CheckedExpression, CompileFailure>,
 }
 
 /// The server's error for an expression that does not compile.
@@ -54,7 +54,7 @@ pub enum Invalid {
 
 /// An expression that compiles.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedExpression {
     /// The type of the expression.
     pub type_: String,
     /// The estimated cost, minimum and maximum.

@@ -1,6 +1,6 @@
 //! The arguments of a call, and the sizes that declared types allow.
 
-use super::{Interval, AstPath, path::Paths};
+use super::{AstPath, Interval, path::Paths};
 use crate::{ast::Expr, types::Type};
 
 /// An argument of a call.

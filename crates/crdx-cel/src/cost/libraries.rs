@@ -3,7 +3,7 @@
 
 use super::{
     Interval,
-    declared::{Call, DeclaredSizes, AstNode},
+    declared::{AstNode, Call, DeclaredSizes},
     interval::divide,
 };
 use crate::{

@@ -10,7 +10,7 @@ mod sizing;
 
 use super::{
     Interval, NEW_LIST, NEW_MAP, NEW_MESSAGE, SELECT,
-    declared::{DeclaredSizes, AstNode},
+    declared::{AstNode, DeclaredSizes},
     path::AstPath,
 };
 use crate::{

@@ -3,7 +3,8 @@
 
 use super::{CallCost, Overload};
 use crate::value::{
-    Access, Attributes, Decision, Error, Opaque, PathCheck, ResourceCheck, AuthorizationSubject, Text, User, Value, Verdict,
+    Access, Attributes, AuthorizationSubject, Decision, Error, Opaque, PathCheck, ResourceCheck, Text, User, Value,
+    Verdict,
 };
 use crdx_value::names;
 use crdx_value::release::{Minor, V1_31};

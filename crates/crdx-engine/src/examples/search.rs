@@ -24,7 +24,7 @@ const MAX_CHANGES: usize = 400;
 const SCHEMA_ERROR: usize = 1000;
 
 /// An object that the server rejected.
-struct Checked {
+struct RejectedObject {
     object: Value,
     rejection: Rejection,
     score: usize,
@@ -49,7 +49,7 @@ pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
         used.take(memory).is_err() || cost.take(rejection.cost).is_err() || rejection.is_unfinished
     };
     let mut over = is_over(&start, &rejection);
-    checked.push(Checked { object: start, rejection, score, changes: None });
+    checked.push(RejectedObject { object: start, rejection, score, changes: None });
     while !over && let Some(Reverse((_, index))) = queue.pop() {
         let Some(current) = checked.get_mut(index) else { break };
         let changes = current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection));
@@ -63,7 +63,7 @@ pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
             over = is_over(&object, &rejection) || used.take(memory_of(&next)).is_err();
             let score = score_of(checker, &object, &rejection);
             queue.push(Reverse((score, checked.len())));
-            checked.push(Checked { object, rejection, score, changes: None });
+            checked.push(RejectedObject { object, rejection, score, changes: None });
             spent += 1;
             if score < least || spent >= BUDGET || over {
                 break;

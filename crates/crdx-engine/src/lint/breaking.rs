@@ -141,7 +141,11 @@ fn whole(old: &Spec, new: &Spec) -> Vec<BreakingChange> {
             Some(now) if version.served && !now.served => {
                 let index = new.versions.iter().position(|v| v.name == *name).unwrap_or(0);
                 let path = format!("spec.versions[{index}].served");
-                found.push(BreakingChange::of_crd(ChangeKind::VersionRemoved, &path, format!("version {name} is no longer served")));
+                found.push(BreakingChange::of_crd(
+                    ChangeKind::VersionRemoved,
+                    &path,
+                    format!("version {name} is no longer served"),
+                ));
             }
             Some(_) => {}
         }

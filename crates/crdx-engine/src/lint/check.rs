@@ -9,7 +9,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking::{self, BreakingChange};
 use crate::lint::costs::{self, SchemaCost};
 use crate::lint::{formats, policies};
-use crate::report::{Action, ServerResponse, Diagnostic, ObjectReport, SourceLocation, Verdict, merged};
+use crate::report::{Action, Diagnostic, ObjectReport, ServerResponse, SourceLocation, Verdict, merged};
 use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::{FieldLocator, Namespace, identity};
 use crate::simulation::object::Object;
@@ -222,7 +222,9 @@ mod tests {
             version("v2", false),
             "  - {name: v3, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"
         );
-        let Some(InputEntry::Document(document)) = documents::read("crd.yaml", &text).into_iter().next() else { panic!() };
+        let Some(InputEntry::Document(document)) = documents::read("crd.yaml", &text).into_iter().next() else {
+            panic!()
+        };
         let object = Object { document, warnings: Vec::new() };
         let linted = definition(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
         let help: Vec<_> = linted.item.errors.iter().map(|error| error.help.as_deref()).collect();

@@ -65,7 +65,13 @@ fn converted(
 }
 
 /// Fills in the types that the schema implies.
-fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<SchemaStep>, version_name: &str, changes: &mut Vec<String>) {
+fn fill_types(
+    schema: &mut Schema,
+    root: bool,
+    steps: &mut Vec<SchemaStep>,
+    version_name: &str,
+    changes: &mut Vec<String>,
+) {
     if schema.type_.is_empty() && !schema.x_int_or_string && !schema.preserves_unknown_fields() {
         let implied = match &*schema {
             s if root || !s.properties.is_empty() || s.additional_properties.is_some() => "object",

@@ -109,7 +109,11 @@ pub fn findings(object: &Value, types: &[KnownType], release: Release) -> Policy
     found
 }
 
-fn warning(expression: &PolicyExpression<'_>, subjects: &[TypeCheckingSubject], env: impl Fn(&TypeCheckingSubject) -> Env) -> Option<Warning> {
+fn warning(
+    expression: &PolicyExpression<'_>,
+    subjects: &[TypeCheckingSubject],
+    env: impl Fn(&TypeCheckingSubject) -> Env,
+) -> Option<Warning> {
     let warning = type_checking::check_expression(&expression.field, expression.text, subjects, &env)?;
     let help = subjects.iter().find_map(|subject| misspelt(expression.text, &env(subject)));
     Some(Warning { field: expression.field.clone(), text: text(&warning), help })

@@ -2,7 +2,7 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::report::{ServerResponse, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict};
+use crate::report::{Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ServerResponse, Verdict};
 use crdx_server::apply::typed::TypeError;
 use crdx_server::server::{Response, ResponseBody, Trace};
 use crdx_text::strict::StrictError;

@@ -4,7 +4,7 @@
 use super::admission::Admission;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Sender, ObjectTarget};
+use crate::kubectl::send::{self as kubectl_send, ObjectTarget, RequestOutcome, Sender};
 use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulation::known_cluster::KnownCluster;
@@ -127,7 +127,8 @@ impl BuiltInServer {
     ) -> Result<Option<Response>, UnsentError> {
         let server = self.opened(options);
         let request = RequestOptions { dry_run: true, table: false, ..options.request };
-        let BuiltInResource { definition, version, collection } = &BuiltInResource::of(write, &write.identity.api_version);
+        let BuiltInResource { definition, version, collection } =
+            &BuiltInResource::of(write, &write.identity.api_version);
         if !server.serves(definition, version) {
             return Ok(None);
         }

@@ -21,7 +21,7 @@ use crate::kubectl::send as kubectl_send;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::kubectl::{FieldValidation, UnsentError, Verb};
 use crate::report::{
-    ASK_THE_CLUSTER, Action, ServerResponse, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict,
+    ASK_THE_CLUSTER, Action, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ServerResponse, Verdict,
 };
 use crate::simulation::answer::read_built_in_response;
 use crate::simulation::generated_name;

@@ -2,11 +2,11 @@
 
 use crate::documents::{Document, refusal};
 use crate::kubectl::Verb;
-use crate::report::{ServerResponse, Diagnostic, Identity, ObjectReport, Verdict, severity};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict, severity};
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx_types::types::Types;
-use crdx_types::{Endpoint, BadRequest, decode};
+use crdx_types::{BadRequest, Endpoint, decode};
 use crdx_value::field::ErrorType;
 use crdx_value::release::Release;
 use crdx_value::{Value, json, object, quote};

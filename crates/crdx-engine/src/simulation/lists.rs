@@ -6,7 +6,7 @@ use crate::documents::lists::is_list;
 use crate::documents::refusal;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::client_schema::{self, Budget, SchemaError};
-use crate::report::{ServerResponse, Diagnostic, ObjectReport, Verdict};
+use crate::report::{Diagnostic, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
@@ -21,7 +21,7 @@ const HELP: &str = "kubectl checks a list before it sends one of its items, so i
 
 /// The result of kubectl's checks.
 #[derive(Debug)]
-pub enum Checked {
+pub enum ListChecks {
     /// The document is no list.
     NoList,
     /// kubectl sends the items.
@@ -43,29 +43,29 @@ pub(crate) fn may_be_list(value: &Value) -> bool {
 }
 
 /// Checks a document. `complete` is true if no CRD follows.
-pub fn check(simulator: &Simulator, known: &mut OrderedState, object: &Object, complete: bool) -> Checked {
+pub fn check(simulator: &Simulator, known: &mut OrderedState, object: &Object, complete: bool) -> ListChecks {
     let value = object.value();
-    let Ok(kind) = object.kind() else { return Checked::NoList };
+    let Ok(kind) = object.kind() else { return ListChecks::NoList };
     let is_list = is_list(value);
     let mut list = ExpandedList { simulator, known, object, kind, budget: Budget::default() };
     if !is_list && (list.is_resource(&list.kind) || !list.has_model()) {
-        return Checked::NoList;
+        return ListChecks::NoList;
     }
     if !complete {
         let unknown = list.unknown_kinds();
         if !unknown.is_empty() {
-            return Checked::Unknown(unknown);
+            return ListChecks::Unknown(unknown);
         }
     }
     let errors = list.schema_errors();
     if !errors.is_empty() {
-        return Checked::Refused { item: Box::new(list.invalid(errors)), stops: true };
+        return ListChecks::Refused { item: Box::new(list.invalid(errors)), stops: true };
     }
     if !is_list {
-        return Checked::NoList;
+        return ListChecks::NoList;
     }
     let item = list.undecodable().or_else(|| list.unmapped()).or_else(|| list.nested());
-    item.map_or(Checked::Items, |item| Checked::Refused { item: Box::new(item), stops: false })
+    item.map_or(ListChecks::Items, |item| ListChecks::Refused { item: Box::new(item), stops: false })
 }
 
 struct ExpandedList<'a> {

@@ -1,10 +1,10 @@
 //! An input object before it is sent to the server.
 
 use super::identity::FieldLocator;
-use crate::documents::{Document, InputEntry, FieldPositions, Note, Stop, manifest_path};
+use crate::documents::{Document, FieldPositions, InputEntry, Note, Stop, manifest_path};
 use crate::kubectl::FieldValidation;
 use crate::report::severity::{INPUT, JOINED_DOCUMENTS};
-use crate::report::{ServerResponse, Diagnostic, Identity, ObjectReport, Severity, SourceLocation, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Severity, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;

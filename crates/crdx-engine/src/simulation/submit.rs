@@ -12,7 +12,7 @@ use crate::kubectl::patch::PatchType;
 use crate::kubectl::request;
 use crate::kubectl::send::ObjectTarget;
 use crate::kubectl::written_metadata::hide_bookkeeping;
-use crate::report::{ServerResponse, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::definitions::Route;
 use crate::simulation::generated_name;
 use crate::simulation::hints::Hints;
@@ -117,7 +117,8 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
 fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.is_unsent = true;
-    item.answer = Some(ServerResponse { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    item.answer =
+        Some(ServerResponse { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
     item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),

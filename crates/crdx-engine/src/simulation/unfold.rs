@@ -4,7 +4,7 @@ use crate::documents::{Document, Note, Stop};
 use crate::kubectl::FieldValidation;
 use crate::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::lists::{self, Checked};
+use crate::simulation::lists::{self, ListChecks};
 use crate::simulation::object::Object;
 use crate::simulation::{OrderedState, Simulator};
 use std::collections::BTreeMap;
@@ -43,38 +43,43 @@ impl Iterator for Unfolding {
 
 /// Checks a list for all releases, as [`lists::check`] does for one. If only some of them refuse it, the verdict for the
 /// others is not known.
-pub fn check(simulators: &[Simulator], known: &mut [OrderedState], object: &Object, complete: bool) -> Checked {
+pub fn check(simulators: &[Simulator], known: &mut [OrderedState], object: &Object, complete: bool) -> ListChecks {
     if !lists::may_be_list(object.value()) {
-        return Checked::NoList;
+        return ListChecks::NoList;
     }
     let pairs = simulators.iter().zip(known);
-    let all: Vec<Checked> = pairs.map(|(simulator, known)| lists::check(simulator, known, object, complete)).collect();
+    let all: Vec<ListChecks> =
+        pairs.map(|(simulator, known)| lists::check(simulator, known, object, complete)).collect();
     let mut unknown = Vec::new();
     let mut stops = false;
     for one in &all {
         match one {
-            Checked::Unknown(kinds) => unknown.extend(kinds.iter().cloned()),
-            Checked::Refused { stops: own, .. } => stops |= own,
-            Checked::NoList | Checked::Items => {}
+            ListChecks::Unknown(kinds) => unknown.extend(kinds.iter().cloned()),
+            ListChecks::Refused { stops: own, .. } => stops |= own,
+            ListChecks::NoList | ListChecks::Items => {}
         }
     }
     if !unknown.is_empty() {
-        return Checked::Unknown(unknown);
+        return ListChecks::Unknown(unknown);
     }
-    if !all.iter().any(|one| matches!(one, Checked::Refused { .. })) {
-        return if all.iter().any(|one| matches!(one, Checked::Items)) { Checked::Items } else { Checked::NoList };
+    if !all.iter().any(|one| matches!(one, ListChecks::Refused { .. })) {
+        return if all.iter().any(|one| matches!(one, ListChecks::Items)) {
+            ListChecks::Items
+        } else {
+            ListChecks::NoList
+        };
     }
     let releases = simulators.iter().map(|simulator| simulator.server.release());
     let items = all.into_iter().map(|one| {
-        if let Checked::Refused { item, .. } = one {
+        if let ListChecks::Refused { item, .. } = one {
             return *item;
         }
         let reason = "kubectl sends the items of this list to this version only: validate each version alone";
         object.clone().item(identity::identity(object.value(), Namespace::Own), Verdict::CannotTell, reason)
     });
     match merged(releases.zip(items).collect()) {
-        Some(item) => Checked::Refused { item: Box::new(item), stops },
-        None => Checked::Items,
+        Some(item) => ListChecks::Refused { item: Box::new(item), stops },
+        None => ListChecks::Items,
     }
 }
 

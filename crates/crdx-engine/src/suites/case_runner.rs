@@ -2,9 +2,9 @@
 //! sends them.
 
 use super::compare::comparable;
-use super::outcome::{Failure, CaseOutcome, CaseRequest, CaseWrite};
+use super::outcome::{CaseOutcome, CaseRequest, CaseWrite, Failure};
 use super::patch;
-use super::subject::{TestedResource, Subject};
+use super::subject::{Subject, TestedResource};
 use super::suite::{Action, Case, CaseObject, SourceError};
 use crate::kubectl::{Operation, request};
 #[cfg(feature = "builtin")]
@@ -407,15 +407,21 @@ impl CaseRun<'_> {
         name(&mut updated);
         carry(&stored.object, &mut updated);
         self.collection("updated", &updated, NAMESPACE)?;
-        let answer =
-            self.send((CaseRequest::Update, Operation::Replace, &stored.path), updated, Some(Arc::clone(&stored.object)));
+        let answer = self.send(
+            (CaseRequest::Update, Operation::Replace, &stored.path),
+            updated,
+            Some(Arc::clone(&stored.object)),
+        );
         let answer = Self::verdict(CaseRequest::Update, answer, self.case.expected_error.as_ref())?;
         let Some(mut object) = answer else { return self.check_warnings() };
         if let Some(status) = status {
             let old = Arc::clone(&object);
             let path = self.status_path(CaseRequest::UpdateStatus, &stored.path)?;
-            let answer =
-                self.send((CaseRequest::UpdateStatus, Operation::Replace, &path), with_status(&object, status), Some(old));
+            let answer = self.send(
+                (CaseRequest::UpdateStatus, Operation::Replace, &path),
+                with_status(&object, status),
+                Some(old),
+            );
             match Self::verdict(CaseRequest::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
                 Some(written) => object = written,
                 None => return self.check_warnings(),
@@ -495,7 +501,8 @@ impl CaseRun<'_> {
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
             let put = self.status_path(CaseRequest::InitialStatus, &path)?;
-            let answer = self.send((CaseRequest::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
+            let answer =
+                self.send((CaseRequest::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
             object = answer.map_err(|error| Failure::Rejected(CaseRequest::InitialStatus, error.into()))?;
         }
         if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {

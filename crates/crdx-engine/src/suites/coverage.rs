@@ -10,7 +10,7 @@ mod tree;
 use super::outcome::{CaseRequest, CaseWrite};
 use crdx_server::crd;
 use crdx_server::pipeline::compiled::{Dialect, SchemaNode as Compiled};
-use crdx_server::pipeline::{self, Facts, ResourceVersion, ObjectOrigin};
+use crdx_server::pipeline::{self, Facts, ObjectOrigin, ResourceVersion};
 use crdx_server::rules::Rules;
 use crdx_value::Value;
 use crdx_value::field::ROOT;

@@ -5,7 +5,7 @@ mod near_miss;
 mod text;
 
 use super::compare::comparable;
-use super::coverage::{Coverage, ConstraintKind};
+use super::coverage::{ConstraintKind, Coverage};
 use super::variant::Variant;
 use crate::examples::{Checker, ExampleError, ExampleFields, example};
 use crdx_value::GoError;

@@ -1,7 +1,7 @@
 //! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may
 //! select items of a list by a member, as in `/spec/versions/name=v1/served`.
 
-use crdx_server::apply::json_patch::{self, PatchOperation, Patch};
+use crdx_server::apply::json_patch::{self, Patch, PatchOperation};
 use crdx_value::Value;
 
 /// The operation that cannot be applied.

@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn built_in_kinds_depend_on_the_release() {
-        let found = |minor| TestedResource::built_in("deviceclasses.resource.k8s.io", Release::new(minor).unwrap()).is_some();
+        let found =
+            |minor| TestedResource::built_in("deviceclasses.resource.k8s.io", Release::new(minor).unwrap()).is_some();
         assert!(!found(30) && found(37));
     }
 }

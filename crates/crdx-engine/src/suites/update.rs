@@ -4,7 +4,7 @@
 mod edit;
 
 use super::compare::comparable;
-use super::outcome::{Failure, CaseOutcome, CaseRequest};
+use super::outcome::{CaseOutcome, CaseRequest, Failure};
 use super::suite::{Action, Case, Suite};
 use super::yaml_text::{block, quoted};
 use crdx_value::Value;

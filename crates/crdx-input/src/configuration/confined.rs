@@ -1,7 +1,7 @@
 //! The files that the settings of a project may name: regular files of the project. The settings may be those of a pull
 //! request, and messages about a file, which a log may publish, show its lines.
 
-use super::{ConfigurationError, SettingKey, Origin, Setting, Settings};
+use super::{ConfigurationError, Origin, Setting, SettingKey, Settings};
 use crate::InputOptions;
 use crate::files::{InputSource, ReadStep, expand};
 use crate::remote::url::is_url;
@@ -114,7 +114,11 @@ mod tests {
     fn error(place: &Path, value: &str) -> Option<String> {
         fs::write(place.join("project/.crdx.yaml"), format!("policies: {value}\n")).unwrap();
         let settings = Lookup::default().read(&place.join("project"), false).unwrap();
-        let found = check_paths(&settings, [SettingKey::Policies], &InputOptions { recursive: true, ..InputOptions::default() });
+        let found = check_paths(
+            &settings,
+            [SettingKey::Policies],
+            &InputOptions { recursive: true, ..InputOptions::default() },
+        );
         found.err().map(|error| error.to_string())
     }
 

@@ -1,7 +1,7 @@
 //! Decodes the file. Every error has the position in the file.
 
 use super::targets::{TargetKey, TargetSettings};
-use super::{ConfigurationError, FILE_NAME, SettingKey, Origin, Setting, Settings};
+use super::{ConfigurationError, FILE_NAME, Origin, Setting, SettingKey, Settings};
 use crate::git::reference;
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;

@@ -97,7 +97,12 @@ impl TargetSettings {
 
     /// Returns the paths that it names, with the key that has the same form.
     pub fn all_paths(&self) -> impl Iterator<Item = (SettingKey, &Vec<String>)> {
-        [(SettingKey::Old, &self.paths), (SettingKey::Crds, &self.crds), (SettingKey::Policies, &self.policies), (SettingKey::Old, &self.old)]
-            .into_iter()
+        [
+            (SettingKey::Old, &self.paths),
+            (SettingKey::Crds, &self.crds),
+            (SettingKey::Policies, &self.policies),
+            (SettingKey::Old, &self.old),
+        ]
+        .into_iter()
     }
 }

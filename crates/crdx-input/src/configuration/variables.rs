@@ -1,6 +1,6 @@
 //! Reads the environment variables.
 
-use super::{ConfigurationError, SettingKey, Origin, Setting};
+use super::{ConfigurationError, Origin, Setting, SettingKey};
 use crdx_files::cache::VARIABLE;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,7 +12,9 @@ const OTHERS: [&str; 3] = ["CRDX_CONFIG", "CRDX_NO_CONFIG", VARIABLE];
 ///
 /// # Errors
 /// Returns an error for an invalid value.
-pub fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<BTreeMap<SettingKey, Setting>, ConfigurationError> {
+pub fn of_variables(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<BTreeMap<SettingKey, Setting>, ConfigurationError> {
     let mut settings = BTreeMap::new();
     for key in SettingKey::ALL {
         let name = key.variable();

@@ -50,7 +50,12 @@ fn files(name: &str, path: &str, options: &InputOptions) -> Result<Vec<InputSour
     files_of(&commit, &name.into(), path, options)
 }
 
-fn files_of(commit: &Arc<Commit>, name: &Arc<str>, path: &str, options: &InputOptions) -> Result<Vec<InputSource>, GitError> {
+fn files_of(
+    commit: &Arc<Commit>,
+    name: &Arc<str>,
+    path: &str,
+    options: &InputOptions,
+) -> Result<Vec<InputSource>, GitError> {
     let given = Path::new(path);
     let mut found = commit.files(given)?;
     let pattern = if found.is_empty() { GlobBuilder::new(path).literal_separator(true).build().ok() } else { None };

@@ -66,7 +66,11 @@ fn of_archive(name: &str, content: &[u8]) -> Vec<ReadStep> {
     };
     if members.is_empty() {
         let hint = "name an archive whose .yaml, .yml or .json files have CRDs".to_owned();
-        return vec![ReadStep::Problem(note(name, format!("there is no CustomResourceDefinition in {name}"), Some(hint)))];
+        return vec![ReadStep::Problem(note(
+            name,
+            format!("there is no CustomResourceDefinition in {name}"),
+            Some(hint),
+        ))];
     }
     let member = |member: archive::Member| {
         let name = format!("{name}/{}", member.name).into();

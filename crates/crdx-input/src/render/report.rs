@@ -1,6 +1,6 @@
 //! Maps all locations of a report.
 
-use super::{Renderer, RenderedObject};
+use super::{RenderedObject, Renderer};
 use crdx_engine::lint::check::Linted;
 use crdx_engine::report::{Diagnostic, ObjectReport, SourceLocation};
 

@@ -2,8 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx_engine::report::{
-    ServerResponse, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, Severity,
-    SourceLocation, Summary,
+    Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, ServerResponse,
+    Severity, SourceLocation, Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};

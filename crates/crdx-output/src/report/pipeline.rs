@@ -148,7 +148,11 @@ impl PipelineReport {
         let has_too_many = self.format == PipelineFormat::Sarif && self.findings + bounded.findings.len() > RESULTS;
         if self.length + text.len() > self.most() || has_too_many {
             self.left_out.add(case);
-            return if self.format == PipelineFormat::Tap { tap::short(case, self.totals.cases) } else { String::new() };
+            return if self.format == PipelineFormat::Tap {
+                tap::short(case, self.totals.cases)
+            } else {
+                String::new()
+            };
         }
         self.length += text.len();
         self.findings += bounded.findings.len();
@@ -271,7 +275,8 @@ mod tests {
     #[test]
     fn sarif_is_bounded_and_valid() {
         for (cases, change) in [(60_000, 0), (30_000, 10_000)] {
-            let text = large(PipelineFormat::Sarif, cases, |case| case.findings[0].message.push_str(&"x".repeat(change)));
+            let text =
+                large(PipelineFormat::Sarif, cases, |case| case.findings[0].message.push_str(&"x".repeat(change)));
             let log: serde_json::Value = serde_json::from_str(&text).unwrap();
             let results = log["runs"][0]["results"].as_array().unwrap().len();
             assert!(results <= 25_000 && text.len() < 9 << 20, "{results} {}", text.len());

@@ -5,7 +5,7 @@ use super::repeated::Repeated;
 use crate::bounded::PROBLEMS;
 use crate::excerpt::{self, MessageSeverity};
 use crate::{Cell, Column, Columns, Paint, TableStyle, printable};
-use crdx_engine::report::{ServerResponse, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
+use crdx_engine::report::{Diagnostic, ObjectReport, Remark, ServerResponse, SourceLocation, Summary, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.

@@ -15,7 +15,7 @@ use crdx_engine::simulation::admission::Admission;
 use crdx_engine::simulation::existing::PendingObject;
 use crdx_engine::simulation::filter::{Filter, SkipReason};
 use crdx_engine::simulation::identity::{self, Namespace};
-use crdx_engine::simulation::lists::Checked;
+use crdx_engine::simulation::lists::ListChecks;
 use crdx_engine::simulation::object::{self, Kind, Object};
 use crdx_engine::simulation::unfold::{self, StoppedAt, Unfolding};
 use crdx_engine::simulation::{Destination, OrderedState, Prepared, Simulator};
@@ -320,22 +320,22 @@ impl<I> InitialTasks<'_, '_, I> {
     fn document_or_list(&mut self, object: Object) -> Option<Task> {
         let mut created = BTreeMap::new();
         let mut checked = unfold::check(self.run.simulators, self.known, &object, false);
-        if matches!(checked, Checked::Unknown(_)) {
+        if matches!(checked, ListChecks::Unknown(_)) {
             created = self.create_definitions(&object);
             if !created.is_empty() {
                 checked = unfold::check(self.run.simulators, self.known, &object, false);
             }
         }
         match checked {
-            Checked::NoList => return self.document(object),
-            Checked::Items => self.unfolding = Some(Unfolding::new(object, created)),
-            Checked::Refused { item, stops } => {
+            ListChecks::NoList => return self.document(object),
+            ListChecks::Items => self.unfolding = Some(Unfolding::new(object, created)),
+            ListChecks::Refused { item, stops } => {
                 if stops && self.unread.is_none() {
                     self.stopped = Some(StoppedAt::error(&object.document, &item));
                 }
                 return self.item(*item);
             }
-            Checked::Unknown(kinds) => {
+            ListChecks::Unknown(kinds) => {
                 let wait = self.wait.get_or_insert_default();
                 wait.missing.extend(kinds);
                 wait.created.insert(wait.pending_documents.len(), created);
@@ -519,17 +519,17 @@ impl<D: Iterator<Item = io::Result<crdx_engine::documents::Document>>> DelayedTa
         let object = Object { document, warnings };
         let checked = if object.document.item.is_some() {
             // The list was checked before its items were delayed.
-            Checked::NoList
+            ListChecks::NoList
         } else {
             unfold::check(self.run.simulators, self.known, &object, true)
         };
         match checked {
-            Checked::NoList | Checked::Unknown(_) => self.object(object),
-            Checked::Items => {
+            ListChecks::NoList | ListChecks::Unknown(_) => self.object(object),
+            ListChecks::Items => {
                 self.unfolding = Some(Unfolding::new(object, created));
                 None
             }
-            Checked::Refused { item, stops } => {
+            ListChecks::Refused { item, stops } => {
                 if stops && self.unread.is_none() {
                     self.stopped = Some(StoppedAt::error(&object.document, &item));
                 }

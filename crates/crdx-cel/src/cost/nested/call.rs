@@ -4,7 +4,7 @@ use super::{Estimator, Interval, Size, sizing::unwrapped};
 use crate::{
     ast::{Expr, ExprKind, Literal},
     cost::{
-        declared::{Call, AstNode},
+        declared::{AstNode, Call},
         interval::scale_exactly,
         libraries::{self, TEXT},
         price::new_list,

@@ -14,7 +14,7 @@ pub struct AuthorizationSubject {
 
 impl fmt::Debug for AuthorizationSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject").field("user", &self.user).finish_non_exhaustive()
+        f.debug_struct("AuthorizationSubject").field("user", &self.user).finish_non_exhaustive()
     }
 }
 

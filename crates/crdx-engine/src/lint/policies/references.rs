@@ -61,7 +61,8 @@ impl Objects {
                 .into_iter()
                 .collect();
         };
-        let problem = |message: String, help| vec![ReferenceProblem { kind: "ParamRef", field: "spec.paramRef", message, help }];
+        let problem =
+            |message: String, help| vec![ReferenceProblem { kind: "ParamRef", field: "spec.paramRef", message, help }];
         match (param_kind, &binding.param_ref) {
             (None, None) => Vec::new(),
             (None, Some(_)) => problem(

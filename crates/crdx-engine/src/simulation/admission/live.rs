@@ -1,6 +1,6 @@
 //! Reads the policies of the cluster.
 
-use super::{Objects, AdmissionOptions, PolicyInput};
+use super::{AdmissionOptions, Objects, PolicyInput};
 use crate::cluster::{Cluster, Error};
 use crate::report::{RunNote, SourceLocation};
 use crdx_server::policies::{self, rbac};

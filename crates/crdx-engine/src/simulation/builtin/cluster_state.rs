@@ -2,7 +2,7 @@
 
 use super::reject_with;
 use crate::cluster;
-use crate::report::{ServerResponse, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::report::{Identity, ObjectReport, ServerResponse, SourceLocation, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};

@@ -2,11 +2,11 @@
 
 use super::Rules;
 use crate::kubectl::FieldValidation;
-use crate::report::{ServerResponse, Diagnostic, ObjectReport, PrunedField, Verdict};
+use crate::report::{Diagnostic, ObjectReport, PrunedField, ServerResponse, Verdict};
 use crate::simulation::hints::of_go_field;
 use crate::simulation::identity::FieldLocator;
 use crdx_types::types::Types;
-use crdx_types::{Decoded, Missing, BadRequest, Strict};
+use crdx_types::{BadRequest, Decoded, Missing, Strict};
 use crdx_value::quote;
 use crdx_value::suggest;
 

@@ -1,7 +1,7 @@
 //! The limits for the size of built-in kinds. Their encoding in etcd, Protobuf, is not written here, so its length is only
 //! known within bounds.
 
-use crate::report::{ServerResponse, Diagnostic, ObjectReport, Verdict};
+use crate::report::{Diagnostic, ObjectReport, ServerResponse, Verdict};
 use crdx_server::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
 use crdx_value::Value;
 use crdx_value::base64::Encoding;

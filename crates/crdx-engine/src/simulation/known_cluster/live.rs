@@ -109,7 +109,8 @@ impl LiveObjects {
 
     /// Reads objects that were not read yet, all at the same time. Another thread that needs one of them waits for it.
     pub fn read(&self, wanted: &[Wanted]) {
-        let entries: Vec<(&Wanted, Arc<PendingRead>)> = wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
+        let entries: Vec<(&Wanted, Arc<PendingRead>)> =
+            wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
         for (wanted, entry) in &entries {
             let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
             if let ReadProgress::New = *step {

@@ -104,7 +104,9 @@ fn constraints(schema: &Schema) -> Vec<(ConstraintKind, &'static str, String, Sc
         add(ConstraintKind::Enum, "enum", values.join(", "), &|only| only.enum_.clone_from(&schema.enum_));
     }
     if !schema.pattern.is_empty() {
-        add(ConstraintKind::Pattern, "pattern", schema.pattern.clone(), &|only| only.pattern.clone_from(&schema.pattern));
+        add(ConstraintKind::Pattern, "pattern", schema.pattern.clone(), &|only| {
+            only.pattern.clone_from(&schema.pattern)
+        });
     }
     let number = |x: f64| json::to_string(&Value::Float(x));
     if let Some(minimum) = schema.minimum {

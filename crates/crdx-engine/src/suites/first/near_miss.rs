@@ -4,7 +4,7 @@ use crate::examples::changes::{Change, Changes, changed, of_error, of_unions, sc
 use crate::examples::generate::{self, ExampleFields};
 use crate::examples::strings;
 use crate::examples::{Checker, Rejection};
-use crate::suites::coverage::{Coverage, ConstraintKind};
+use crate::suites::coverage::{ConstraintKind, Coverage};
 use crate::suites::outcome::{CaseRequest, CaseWrite};
 use crate::suites::update::part_of_message;
 use crdx_regexp::Regexp;

@@ -52,7 +52,7 @@ impl LabelSelector {
     /// # Errors
     /// Returns the server's error message.
     pub fn parse(text: &str, release: Release) -> Result<Self, String> {
-        let mut parser = Parser { tokens: scan(text), position: 0, release };
+        let mut parser = SelectorParser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
         sort_by(&mut requirements, |a, b| a.key.cmp(&b.key));
         Ok(Self { requirements })
@@ -156,13 +156,13 @@ fn scan_symbol(rest: &str) -> (Token, usize) {
     (token, 1)
 }
 
-struct Parser {
+struct SelectorParser {
     release: Release,
     tokens: Vec<(Token, String)>,
     position: usize,
 }
 
-impl Parser {
+impl SelectorParser {
     /// Returns the next token without consuming it. If values are expected, `in` and `notin` are identifiers.
     fn ahead(&self, values: bool) -> (Token, String) {
         let (token, literal) = self.tokens.get(self.position).cloned().unwrap_or((Token::End, String::new()));
