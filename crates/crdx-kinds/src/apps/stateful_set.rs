@@ -5,7 +5,7 @@ use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, CONTAINERS, IMAGES, NAMED, READY_OF_REPLICAS};
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::{Behaviour, PrinterColumn};
-use crdx_value::release::{Minor, V1_35, V1_36};
+use crdx_value::release::{Gate, Minor};
 
 /// The strategy.
 pub(crate) static STATEFUL_SET: DeclaredKind = DeclaredKind {
@@ -15,10 +15,8 @@ pub(crate) static STATEFUL_SET: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const FEATURES: &[Feature] = &[Feature {
-    disabled_again: Some(V1_36),
-    ..feature(V1_35, &[&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]])
-}];
+const FEATURES: &[Feature] =
+    &[feature(&[Gate::MaxUnavailableStatefulSet], &[&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]])];
 
 static COLUMNS: &[PrinterColumn] = &[NAMED, READY_OF_REPLICAS, AGE, CONTAINERS, IMAGES];
 

@@ -3,9 +3,12 @@
 
 mod certificate_subject;
 mod cluster;
+mod configuration;
 mod default_class;
 mod lifecycle;
 mod limit_ranger;
+mod names;
+mod optional;
 mod pod_resize;
 mod pod_security;
 mod policies;
@@ -24,9 +27,12 @@ use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use certificate_subject::CertificateSubjectRestriction;
+pub use configuration::{Configuration, ConfigurationError, PluginDocument};
 use default_class::DefaultClasses;
 use lifecycle::NamespaceLifecycle;
 use limit_ranger::LimitRanger;
+pub use names::{PluginFlagError, UnsimulatedPlugin};
+use optional::OptionalPlugin;
 use pod_resize::PodResize;
 use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
@@ -45,22 +51,38 @@ use webhooks::AdmissionWebhooks;
 pub enum AdmissionPlugin {
     /// `NamespaceLifecycle`
     NamespaceLifecycle,
+    /// `NamespaceExists`
+    NamespaceExists,
+    /// `LimitPodHardAntiAffinityTopology`
+    LimitPodHardAntiAffinityTopology,
     /// `LimitRanger`
     LimitRanger,
     /// `ServiceAccount`, as far as it refuses new Pods
     ServiceAccount,
+    /// `AlwaysPullImages`
+    AlwaysPullImages,
     /// `PodSecurity`
     PodSecurity,
+    /// `PodNodeSelector`
+    PodNodeSelector,
     /// `Priority`
     Priority,
-    /// `DefaultStorageClass` and `DefaultIngressClass`
-    DefaultClasses,
+    /// `PodTolerationRestriction`
+    PodTolerationRestriction,
+    /// `ExtendedResourceToleration`
+    ExtendedResourceToleration,
+    /// `DefaultStorageClass`
+    DefaultStorageClass,
     /// `PersistentVolumeClaimResize`
     PersistentVolumeClaimResize,
     /// `RuntimeClass`
     RuntimeClass,
     /// `CertificateSubjectRestriction`
     CertificateSubjectRestriction,
+    /// `DefaultIngressClass`
+    DefaultIngressClass,
+    /// `DenyServiceExternalIPs`
+    DenyServiceExternalIPs,
     /// `PodTopologyLabels`
     PodTopologyLabels,
     /// `NodeDeclaredFeatureValidator` and `PodResizeValidator`
@@ -75,19 +97,29 @@ pub enum AdmissionPlugin {
     ValidatingAdmissionWebhook,
     /// `ResourceQuota`
     ResourceQuota,
+    /// `AlwaysDeny`
+    AlwaysDeny,
 }
 
-const ALL: [AdmissionPlugin; 16] = [
+const ALL: [AdmissionPlugin; 25] = [
     // Before all others, so that it rejects a request before other plugins change the object.
     AdmissionPlugin::NamespaceLifecycle,
+    AdmissionPlugin::NamespaceExists,
+    AdmissionPlugin::LimitPodHardAntiAffinityTopology,
     AdmissionPlugin::LimitRanger,
     AdmissionPlugin::ServiceAccount,
+    AdmissionPlugin::AlwaysPullImages,
     AdmissionPlugin::PodSecurity,
+    AdmissionPlugin::PodNodeSelector,
     AdmissionPlugin::Priority,
-    AdmissionPlugin::DefaultClasses,
+    AdmissionPlugin::PodTolerationRestriction,
+    AdmissionPlugin::ExtendedResourceToleration,
+    AdmissionPlugin::DefaultStorageClass,
     AdmissionPlugin::PersistentVolumeClaimResize,
     AdmissionPlugin::RuntimeClass,
     AdmissionPlugin::CertificateSubjectRestriction,
+    AdmissionPlugin::DefaultIngressClass,
+    AdmissionPlugin::DenyServiceExternalIPs,
     AdmissionPlugin::PodTopologyLabels,
     AdmissionPlugin::PodResize,
     AdmissionPlugin::MutatingAdmissionPolicy,
@@ -95,24 +127,42 @@ const ALL: [AdmissionPlugin; 16] = [
     AdmissionPlugin::ValidatingAdmissionPolicy,
     AdmissionPlugin::ValidatingAdmissionWebhook,
     AdmissionPlugin::ResourceQuota,
+    AdmissionPlugin::AlwaysDeny,
 ];
 
-/// The enabled admission plugins of a server. By default, those of an API server without the controllers that create service
-/// accounts and count what is used of quotas: all but `ServiceAccount` and `ResourceQuota`.
+/// The enabled admission plugins of a server, and their configuration. By default, those of an API server without the
+/// controllers that create service accounts and count what is used of quotas: without `ServiceAccount` and `ResourceQuota`.
 #[derive(Clone, Debug)]
-pub struct AdmissionPlugins(Vec<AdmissionPlugin>);
+pub struct AdmissionPlugins {
+    enabled: Vec<AdmissionPlugin>,
+    configuration: Arc<Configuration>,
+}
 
 impl AdmissionPlugins {
-    /// Returns all plugins.
+    /// Returns all plugins that API servers enable by default.
     pub fn all() -> Self {
-        Self(ALL.to_vec())
+        let enabled = ALL.into_iter().filter(|plugin| names::is_default(*plugin)).collect();
+        Self { enabled, configuration: Arc::default() }
     }
 
     /// Disables a plugin.
     #[must_use]
     pub fn without(mut self, plugin: AdmissionPlugin) -> Self {
-        self.0.retain(|enabled| *enabled != plugin);
+        self.enabled.retain(|enabled| *enabled != plugin);
         self
+    }
+
+    /// Enables a plugin.
+    #[must_use]
+    pub fn with(self, plugin: AdmissionPlugin) -> Self {
+        let enabled = ALL.into_iter().filter(|each| *each == plugin || self.enabled.contains(each)).collect();
+        Self { enabled, ..self }
+    }
+
+    /// Configures the plugins (`--admission-control-config-file`).
+    #[must_use]
+    pub fn with_configuration(self, configuration: Configuration) -> Self {
+        Self { configuration: Arc::new(configuration), ..self }
     }
 }
 
@@ -128,10 +178,16 @@ pub(in crate::server) fn plugins(
     enabled: &AdmissionPlugins,
     inputs: Option<&Inputs>,
 ) -> Vec<Box<dyn Plugin>> {
-    enabled.0.iter().filter_map(|plugin| create(*plugin, resources, inputs)).collect()
+    let configuration = &enabled.configuration;
+    enabled.enabled.iter().filter_map(|plugin| create(*plugin, resources, inputs, configuration)).collect()
 }
 
-fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&Inputs>) -> Option<Box<dyn Plugin>> {
+fn create(
+    plugin: AdmissionPlugin,
+    resources: &Arc<Resources>,
+    inputs: Option<&Inputs>,
+    configuration: &Arc<Configuration>,
+) -> Option<Box<dyn Plugin>> {
     fn boxed(plugin: impl Plugin + 'static) -> Box<dyn Plugin> {
         Box::new(plugin)
     }
@@ -141,9 +197,10 @@ fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&I
         AdmissionPlugin::NamespaceLifecycle => NamespaceLifecycle::new(resources).map(boxed),
         AdmissionPlugin::LimitRanger => LimitRanger::new(resources).map(boxed),
         AdmissionPlugin::ServiceAccount => ServiceAccount::new(resources).map(boxed),
-        AdmissionPlugin::PodSecurity => PodSecurity::new(resources).map(boxed),
+        AdmissionPlugin::PodSecurity => PodSecurity::new(resources, configuration).map(boxed),
         AdmissionPlugin::Priority => Priority::new(resources).map(boxed),
-        AdmissionPlugin::DefaultClasses => DefaultClasses::new(resources).map(boxed),
+        AdmissionPlugin::DefaultStorageClass => DefaultClasses::of_claims(resources).map(boxed),
+        AdmissionPlugin::DefaultIngressClass => DefaultClasses::of_ingresses(resources).map(boxed),
         AdmissionPlugin::PersistentVolumeClaimResize => PersistentVolumeClaimResize::new(resources).map(boxed),
         AdmissionPlugin::RuntimeClass => RuntimeClass::new(resources).map(boxed),
         AdmissionPlugin::CertificateSubjectRestriction => {
@@ -163,6 +220,14 @@ fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&I
         AdmissionPlugin::ValidatingAdmissionWebhook => {
             inputs().map(|inputs| boxed(AdmissionWebhooks::new(PolicyKind::Validating, resources, inputs)))
         }
-        AdmissionPlugin::ResourceQuota => Some(boxed(ResourceQuota::new(resources))),
+        AdmissionPlugin::ResourceQuota => Some(boxed(ResourceQuota::new(resources, configuration))),
+        AdmissionPlugin::NamespaceExists
+        | AdmissionPlugin::LimitPodHardAntiAffinityTopology
+        | AdmissionPlugin::AlwaysPullImages
+        | AdmissionPlugin::PodNodeSelector
+        | AdmissionPlugin::PodTolerationRestriction
+        | AdmissionPlugin::ExtendedResourceToleration
+        | AdmissionPlugin::DenyServiceExternalIPs
+        | AdmissionPlugin::AlwaysDeny => Some(boxed(OptionalPlugin::new(plugin, resources, configuration))),
     }
 }

@@ -207,7 +207,7 @@ impl OrderedState {
         pending: &mut Option<PendingObject>,
     ) -> PreparedObject {
         let default = &simulator.settings.namespace;
-        let minor = simulator.settings.builtin.release.minor().number().into();
+        let minor = simulator.settings.builtin.release.emulated().number().into();
         let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
         let created = self.created.so_far();
         let own_namespace = object.value().str_at(&["metadata", "namespace"]).filter(|own| !own.is_empty());

@@ -185,7 +185,7 @@ impl CaseRunner {
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
-        let built_in = || resources::of_kind(api_version, kind, self.setup.release.minor().number().into());
+        let built_in = || resources::of_kind(api_version, kind, self.setup.release.emulated().number().into());
         let path = if group == policies::GROUP {
             address::collection(group, version, PolicyKind::resource_of(kind), None)
         } else if let Some(found) = built_in() {

@@ -2,7 +2,7 @@
 
 use crate::schema::format;
 use crdx_value::field::names;
-use crdx_value::release::{Release, V1_35, V1_36};
+use crdx_value::release::{Gate, Release, V1_35};
 use std::net::IpAddr;
 
 /// Jobs have the names of their `CronJob` and a time, and at most 63 characters.
@@ -19,7 +19,7 @@ pub enum NameRule {
     WholePathSegment,
     /// A DNS label (`NameIsDNSLabel`).
     Label,
-    /// Names of Services: a DNS label since 1.36, before that one of RFC 1035 (`RelaxedServiceNameValidation`).
+    /// Names of Services: a DNS label with the gate `RelaxedServiceNameValidation`, without it one of RFC 1035.
     Service,
     /// A DNS subdomain; since 1.35 its prefix is a path segment (`LongName`).
     LongName,
@@ -45,7 +45,9 @@ impl NameRule {
             }
             Self::PathSegment => names::path_segment(name, prefix),
             Self::WholePathSegment => names::path_segment(name, false),
-            Self::Service if !release.since(V1_36) => names::name_is_dns1035_label(name, prefix),
+            Self::Service if !release.enables(Gate::RelaxedServiceNameValidation) => {
+                names::name_is_dns1035_label(name, prefix)
+            }
             Self::Label | Self::Service => names::name_is_label(name, prefix),
             Self::IpAddress => ip_address(name),
         }

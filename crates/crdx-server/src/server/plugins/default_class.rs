@@ -10,16 +10,27 @@ use crdx_builtin::default_class::DefaultClass;
 use crdx_value::Value;
 use std::sync::Arc;
 
-/// The plugins `DefaultStorageClass` and `DefaultIngressClass`.
+/// The plugin `DefaultStorageClass` or `DefaultIngressClass`.
 #[derive(Debug)]
 pub(super) struct DefaultClasses {
     resources: Arc<Resources>,
+    /// The resource whose objects have a class.
+    of: (&'static str, &'static str),
 }
 
 impl DefaultClasses {
-    /// Creates the plugins; `None` if the server has no built-in kinds.
-    pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        resources.serves_built_in_kinds.then(|| Self { resources: Arc::clone(resources) })
+    /// Creates `DefaultStorageClass`; `None` if the server has no built-in kinds.
+    pub fn of_claims(resources: &Arc<Resources>) -> Option<Self> {
+        Self::new(resources, ("", "persistentvolumeclaims"))
+    }
+
+    /// Creates `DefaultIngressClass`; `None` if the server has no built-in kinds.
+    pub fn of_ingresses(resources: &Arc<Resources>) -> Option<Self> {
+        Self::new(resources, ("networking.k8s.io", "ingresses"))
+    }
+
+    fn new(resources: &Arc<Resources>, of: (&'static str, &'static str)) -> Option<Self> {
+        resources.serves_built_in_kinds.then(|| Self { resources: Arc::clone(resources), of })
     }
 }
 
@@ -37,8 +48,9 @@ impl Plugin for DefaultClasses {
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         let Attributes { resource, subresource, given, .. } = *attributes;
-        let wanted = DefaultClass::wanted((resource.group, resource.resource), object);
-        let Some(kind) = wanted.filter(|_| subresource.is_empty()) else { return Ok(Mutation::Unchanged) };
+        let is_of = (resource.group, resource.resource) == self.of && subresource.is_empty();
+        let wanted = if is_of { DefaultClass::wanted(self.of, object) } else { None };
+        let Some(kind) = wanted else { return Ok(Mutation::Unchanged) };
         let (group, resource) = kind.classes;
         let of = GroupVersionResource { group, version: "v1", resource };
         let classes = Cluster::new(&self.resources, given, calls).objects(of, "")?.objects;

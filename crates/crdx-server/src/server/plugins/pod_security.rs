@@ -4,6 +4,7 @@ use crate::cluster_state::NAMESPACES;
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::Configuration;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::pod_security::{self, Policy};
@@ -27,19 +28,24 @@ const RESOURCES: [(&str, &str); 9] = [
 #[derive(Debug)]
 pub(super) struct PodSecurity {
     resources: Arc<Resources>,
+    configuration: Arc<Configuration>,
 }
 
 impl PodSecurity {
     /// Creates the plugin; `None` if the server has no Pods.
-    pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        resources.get("pods.").is_some().then(|| Self { resources: Arc::clone(resources) })
+    pub fn new(resources: &Arc<Resources>, configuration: &Arc<Configuration>) -> Option<Self> {
+        let (resources, configuration) = (Arc::clone(resources), Arc::clone(configuration));
+        resources.get("pods.").is_some().then_some(Self { resources, configuration })
     }
 
     /// The policy of the namespace of a write.
     fn policy(&self, attributes: &Attributes<'_>, calls: &Calls) -> Result<Option<Policy>, Refusal> {
         let cluster = Cluster::new(&self.resources, attributes.given, calls);
+        let defaults = self.configuration.pod_security.defaults;
         let namespace = cluster.object(NAMESPACES, "", attributes.namespace)?.found();
-        Ok(namespace.and_then(|namespace| namespace.at(&["metadata", "labels"]).map(Policy::from_labels)))
+        Ok(namespace.map(|namespace| {
+            Policy::from_labels(namespace.at(&["metadata", "labels"]).unwrap_or(&Value::Null), defaults)
+        }))
     }
 }
 
@@ -71,6 +77,10 @@ impl Plugin for PodSecurity {
             return Ok(());
         }
         let Some((metadata, spec)) = pod_security::pod_of(kind.kind, object) else { return Ok(()) };
+        let configuration = &self.configuration.pod_security;
+        if configuration.exempts(attributes.namespace, &attributes.user.username, spec) {
+            return Ok(());
+        }
         let Some(policy) = self.policy(attributes, calls)? else { return Ok(()) };
         let release = self.resources.settings.release;
         if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, release) {

@@ -5,6 +5,7 @@ use crate::cluster_state::RESOURCE_QUOTAS;
 use crate::server::admission::{Attributes, Operation, Plugin, Report};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
+use crate::server::plugins::Configuration;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::quotas::{self, Write};
@@ -15,12 +16,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ResourceQuota {
     resources: Arc<Resources>,
+    configuration: Arc<Configuration>,
 }
 
 impl ResourceQuota {
     /// Creates the plugin.
-    pub fn new(resources: &Arc<Resources>) -> Self {
-        Self { resources: Arc::clone(resources) }
+    pub fn new(resources: &Arc<Resources>, configuration: &Arc<Configuration>) -> Self {
+        Self { resources: Arc::clone(resources), configuration: Arc::clone(configuration) }
     }
 }
 
@@ -53,7 +55,8 @@ impl Plugin for ResourceQuota {
             return Ok(());
         }
         let quotas = Cluster::new(&self.resources, given, calls).objects(RESOURCE_QUOTAS, namespace)?.objects;
-        match quotas::refusal(quotas.iter().map(|quota| &**quota), write) {
+        let limited = &self.configuration.limited_resources;
+        match quotas::refusal(quotas.iter().map(|quota| &**quota), write, limited) {
             Some(reason) => Err(attributes.forbidden_object(object, &reason)),
             None => Ok(()),
         }

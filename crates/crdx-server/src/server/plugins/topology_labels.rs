@@ -6,7 +6,7 @@ use crate::server::http::status::Refusal;
 use crate::server::strategy::resources::Resources;
 use crdx_builtin::topology_labels;
 use crdx_value::Value;
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 use std::sync::Arc;
 
 /// The `PodTopologyLabels` plugin.
@@ -18,7 +18,8 @@ pub(super) struct PodTopologyLabels {
 impl PodTopologyLabels {
     /// Creates the plugin; `None` if the server has no Nodes. The gate `PodTopologyLabelsAdmission` is enabled since 1.35.
     pub fn new(resources: &Arc<Resources>) -> Option<Self> {
-        let applies = resources.allocations.is_some() && resources.settings.release.since(V1_35);
+        let applies =
+            resources.allocations.is_some() && resources.settings.release.enables(Gate::PodTopologyLabelsAdmission);
         applies.then(|| Self { resources: Arc::clone(resources) })
     }
 }

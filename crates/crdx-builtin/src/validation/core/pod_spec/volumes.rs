@@ -10,7 +10,7 @@ use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 use std::collections::{HashMap, HashSet};
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -92,8 +92,8 @@ fn volume_source(errors: &mut Errors, volume: &FieldValue<'_, '_>, pod: &str, op
     let mut found = false;
     for type_ in TYPES {
         let source = volume.child(type_);
-        // Before 1.35, the server drops the field.
-        if !source.is_set() || (*type_ == "image" && !errors.release.since(V1_35)) {
+        // Without the gate, the server drops the field.
+        if !source.is_set() || (*type_ == "image" && !errors.release.enables(Gate::ImageVolume)) {
             continue;
         }
         if found {
