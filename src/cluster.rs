@@ -40,6 +40,7 @@ mod plugin;
 mod proxy;
 mod raw;
 mod secret;
+mod settings;
 #[cfg(feature = "cluster")]
 mod tls;
 mod version;
@@ -56,6 +57,7 @@ pub use pages::{Page, Pages, Query};
 #[cfg(feature = "cluster")]
 pub use proxy::from_environment as proxy_from_environment;
 pub use secret::Secret;
+pub use settings::{LiveSettings, settings};
 pub use version::{Simulated, simulated};
 pub use watch::Watch;
 

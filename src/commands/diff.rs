@@ -45,11 +45,13 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         differs: false,
     };
     let mut plan = Plan {
+        server: args.server.settings()?,
         scale: report.json,
         compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let mut sink = Sink::new(report, format, streams);
+    plan.policies.paths.extend(plan.server.admission.manifest_directories().iter().cloned());
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {

@@ -19,6 +19,7 @@ use crate::output::secrets;
 use crate::simulation::{self, Plan};
 use crdx::report::{ObjectReport, Summary, severity};
 use crdx::simulation::CompareOptions;
+use crdx_server::server::ServerSettings;
 use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
 
@@ -60,6 +61,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
     let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
     let mut plan = Plan {
+        server: args.server.settings()?,
         show_last_applied: args.show_last_applied,
         table: args.output == Some(flags::ReportFormat::Wide),
         scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
@@ -67,6 +69,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
+    plan.policies.paths.extend(plan.server.admission.manifest_directories().iter().cloned());
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {
@@ -115,6 +118,7 @@ pub fn plan(
         target: cluster.target(),
         offline: cluster.offline,
         namespace: cluster.namespace.clone(),
+        server: ServerSettings::default(),
         now: terminal::now(),
     }
 }

@@ -91,6 +91,12 @@ impl File<'_> {
         if key == Key::Output {
             return Ok(format!("{member}={}", self.value(key, &path, value)?));
         }
+        if key == Key::FeatureGates {
+            let Value::Bool(enabled) = value else {
+                return Err(self.error(&path, "the gate is neither true nor false".to_owned(), None));
+            };
+            return Ok(format!("{member}={enabled}"));
+        }
         let severity = match value {
             Value::Bool(false) => "off",
             Value::String(severity) => severity,
@@ -104,7 +110,7 @@ impl File<'_> {
     fn value(&self, key: Key, path: &str, value: &Value) -> Result<String, ConfigurationError> {
         let Value::String(text) = value else {
             let help = match (key, value) {
-                (Key::KubernetesVersion, Value::Float(_) | Value::Int(_)) => {
+                (Key::KubernetesVersion | Key::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {
                     "write the version in quotes, such as \"1.34\""
                 }
                 (Key::Severities, _) => SEVERITIES,

@@ -11,7 +11,7 @@ use crate::simulation::{self, Plan};
 use crdx::kubectl;
 use crdx::kubectl::FieldValidation;
 use crdx::report::severity::Severities;
-use crdx_server::server::Timestamp;
+use crdx_server::server::{ServerSettings, Timestamp};
 use crdx_value::release::ReleaseSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -107,6 +107,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         offline: true,
         releases: settings.releases,
         namespace: Some(namespace.to_owned()),
+        server: ServerSettings::default(),
         now,
     }
 }

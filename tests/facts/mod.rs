@@ -10,6 +10,7 @@ mod cel_functions;
 mod cel_older;
 pub mod cel_parse;
 pub mod cel_runs;
+mod feature_gates;
 mod formats;
 mod lists;
 mod policy_types;

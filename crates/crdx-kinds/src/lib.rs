@@ -20,6 +20,7 @@ mod discovery;
 mod events;
 mod features;
 mod flowcontrol;
+pub mod gates;
 mod networking;
 mod node;
 mod policy;

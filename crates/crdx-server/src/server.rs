@@ -38,6 +38,7 @@ mod pauses;
 mod render;
 mod restore;
 mod seed;
+mod server_settings;
 mod snapshot;
 mod system_classes;
 
@@ -58,6 +59,7 @@ pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::{ReadForm, SeedError, StoredForm};
+pub use server_settings::{ServerSettings, SettingsError};
 pub use snapshot::Snapshot;
 pub use strategy::built_in_kind::BuiltInKind;
 pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};

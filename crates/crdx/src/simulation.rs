@@ -57,6 +57,8 @@ mod prepared;
 pub mod removed_versions;
 pub mod served;
 #[cfg(feature = "simulator")]
+pub mod server_settings;
+#[cfg(feature = "simulator")]
 mod simulated;
 #[cfg(feature = "simulator")]
 mod simulator;

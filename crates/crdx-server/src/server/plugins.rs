@@ -132,7 +132,7 @@ const ALL: [AdmissionPlugin; 25] = [
 
 /// The enabled admission plugins of a server, and their configuration. By default, those of an API server without the
 /// controllers that create service accounts and count what is used of quotas: without `ServiceAccount` and `ResourceQuota`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AdmissionPlugins {
     enabled: Vec<AdmissionPlugin>,
     configuration: Arc<Configuration>,

@@ -10,6 +10,7 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
+use super::server_settings::{self, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
 use super::{builtin, submit};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub given: Arc<GivenObjects>,
     /// The objects that were read from the cluster, if its existing objects are read.
     pub live: Option<Arc<LiveObjects>>,
+    /// The settings of the server that the simulation does not follow.
+    pub unsimulated: Arc<UnsimulatedSettings>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -102,6 +105,7 @@ impl Simulator {
         let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
         let own_identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
+        let unsimulated = self.settings.unsimulated.deciding(object.value());
         // A panic in the simulation of one object must not affect the others.
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
             Submitted::CustomResource(route, identity) => {
@@ -118,6 +122,9 @@ impl Simulator {
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             item.into()
         });
+        if let Some(setting) = unsimulated {
+            server_settings::leave_undecided(&mut simulated.item, &setting);
+        }
         end_turn(turn, earlier, &mut simulated);
         simulated
     }
