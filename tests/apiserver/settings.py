@@ -7,7 +7,7 @@ ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each set
 dry run, and the verdicts are compared with those of `validate` with the same flags (with `--live`: without them, from what it reads of the
 server). Prints a row for each setting: right, wrong and "cannot tell" verdicts.
 """
-import argparse, copy, json, os, subprocess, sys, tempfile, time
+import argparse, contextlib, copy, json, os, subprocess, sys, tempfile, time
 
 import control_plane
 
@@ -90,6 +90,13 @@ OBJECTS = [
     pod({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule", "nodeTaintsPolicy": "Other"}]}),
     pod({"schedulingGates": [{"name": "a"}]}), pod({"schedulingGroup": {"podGroupName": "g"}}), pod({"hostAliases": [{"ip": "010.0.0.1", "hostnames": ["a"]}]}),
     pod({}, {"livenessProbe": {"httpGet": {"port": 80, "protocol": "h2c"}}}), pod({}, {"livenessProbe": {"grpc": {"port": 80, "mode": "TLS"}}}),
+    pod({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumeMounts": [{"name": "v", "mountPath": "/v", "bindMountOptions": ["noexec"]}]}),
+    pod({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumeMounts": [{"name": "v", "mountPath": "/v", "bindMountOptions": ["other", "noexec", "noexec"]}]}),
+    pod({"os": {"name": "linux"}}, {"lifecycle": {"stopSignal": "SIGNONE"}}), pod({"os": {"name": "windows"}}, {"lifecycle": {"stopSignal": "SIGUSR1"}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "scheme": "HTTPS", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "host": "h", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "protocol": "HTTP3"}}}), pod({}, {"livenessProbe": {"grpc": {"port": 80, "mode": "Other"}}}),
     volume({"image": {"reference": "i"}}), volume({"image": {"reference": ""}}), volume({"emptyDir": {"mode": 1023}}), volume({"emptyDir": {"mode": 99999}}),
     volume({"secret": {"secretName": "s", "defaultUser": 5}}), volume({"secret": {"secretName": "s", "defaultUser": -5}}),
     volume({"projected": {"sources": [{"clusterTrustBundle": {"path": "p", "name": "n", "signerName": "a/b"}}]}}),
@@ -166,7 +173,7 @@ CHANGED = dict(
     StatefulSetRecreateStrategy=True, HPAScaleToZero=False, StrictIPCIDRValidation=False, TaintTolerationComparisonOperators=True, EmptyDirVolumeMode=True,
     AtomicWriteVolumeUserFields=True, ContainerStopSignals=True, H2CContainerProbe=True, GRPCContainerProbeTLS=True, MaxUnavailableStatefulSet=False,
     ContainerRestartRules=False, RestartAllContainersOnContainerExits=False, EnvFiles=False, PodLevelResources=False, ClusterTrustBundleProjection=False,
-    PodCertificateRequest=False, CoordinatedLeaderElection=True, VolumeLimitScaling=False, MutablePVNodeAffinity=True, SELinuxMount=False,
+    PodCertificateRequest=False, VolumeLimitScaling=False, MutablePVNodeAffinity=True, SELinuxMount=False,
     MatchLabelKeysInPodTopologySpread=False, GenericWorkload=True, UserNamespacesHostNetworkSupport=True, DRADeviceTaints=False, HPAGeneration=False,
     CrossNamespaceVolumeDataSource=True, PodDeletionCost=False, ManifestBasedAdmissionControlConfig=False, ImageVolumeWithDigest=True,
 )
@@ -182,6 +189,7 @@ SETTINGS = {
     **{name: plugins(name) for name in ("AlwaysPullImages", "DenyServiceExternalIPs", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology",
                                         "NamespaceExists", "NamespaceAutoProvision", "PodNodeSelector", "PodTolerationRestriction",
                                         "OwnerReferencesPermissionEnforcement", "NodeRestriction", "AlwaysDeny")},
+    "bind mounts, sockets and pod-level fields": gates(VolumeBindMountOptions=True, EmptyDirVolumeMode=True, GRPCContainerProbeTLS=True),
     "all plugins of Pods": plugins("AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "LimitPodHardAntiAffinityTopology"),
     **{f"without {name}": disabled(name) for name in ("PodSecurity", "Priority", "LimitRanger", "RuntimeClass", "NamespaceLifecycle", "DefaultTolerationSeconds",
                                                       "ResourceQuota", "DefaultStorageClass")},
@@ -284,7 +292,8 @@ def main():
                 print(f"| {name} | the server does not start: {[line for line in log if 'rror' in line][-1:]} | | | |")
                 continue
             total["starts"] += 1
-            with contextlib_closing(plane):
+            with contextlib.ExitStack() as stack:
+                stack.callback(plane.__exit__)
                 for namespace in NAMESPACES:
                     plane.send("POST", "/api/v1/namespaces", json.dumps(namespace), {"Content-Type": "application/json"})
                 all_objects = list(objects())
@@ -307,19 +316,6 @@ def main():
                 print(f"| {name} | {len(all_objects)} | {counts['right']} | {counts['wrong']} | {counts['cannot tell']} |", flush=True)
     print(f"\n{total['starts']} starts, {total['right']} right, {total['wrong']} wrong, {total['cannot tell']} cannot tell, {time.time() - begin:.0f} s")
     sys.exit(total["wrong"] > 0)
-
-
-class contextlib_closing:
-    """Ends a control plane that has started."""
-
-    def __init__(self, plane):
-        self.plane = plane
-
-    def __enter__(self):
-        return self.plane
-
-    def __exit__(self, *error):
-        self.plane.__exit__(*error)
 
 
 if __name__ == "__main__":

@@ -84,11 +84,11 @@ mod tests {
     #[test]
     fn a_gate_concerns_the_objects_with_its_fields() {
         let release = Release::new(37).unwrap();
-        let with = r#"{"spec":{"template":{"spec":{"volumes":[{"emptyDir":{"mode":1023}}]}}}}"#;
-        let deployment = |object| concerned(release, "EmptyDirVolumeMode=true", ("apps", "Deployment"), object);
-        assert_eq!(deployment(with), ["EmptyDirVolumeMode"]);
+        let with = r#"{"spec":{"template":{"spec":{"volumes":[{"image":{"reference":"i"}}]}}}}"#;
+        let deployment = |object| concerned(release, "ImageVolumeWithDigest=true", ("apps", "Deployment"), object);
+        assert_eq!(deployment(with), ["ImageVolumeWithDigest"]);
         assert!(deployment(r#"{"spec":{"template":{"spec":{"volumes":[{"emptyDir":{}}]}}}}"#).is_empty());
-        assert!(concerned(release, "EmptyDirVolumeMode=false", ("apps", "Deployment"), with).is_empty());
+        assert!(concerned(release, "ImageVolumeWithDigest=false", ("apps", "Deployment"), with).is_empty());
     }
 
     #[test]

@@ -382,8 +382,11 @@ mod tests {
             config("--enable-admission-plugins=Other").unwrap_err(),
             "--enable-admission-plugins plugin \"Other\" is unknown"
         );
-        let noted = config("--feature-gates=EmptyDirVolumeMode=true").unwrap().notes;
-        assert_eq!(noted, ["the effect of --feature-gates EmptyDirVolumeMode=true on some objects is not simulated"]);
+        let noted = config("--feature-gates=ImageVolumeWithDigest=true").unwrap().notes;
+        assert_eq!(
+            noted,
+            ["the effect of --feature-gates ImageVolumeWithDigest=true on some objects is not simulated"]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The feature gates that do not change the answer to a create, update, patch, apply or read of an object: those of kubelets,
 //! schedulers, controllers, proxies and clients, and of how an API server stores, caches, encodes, watches, authenticates,
-//! authorizes and measures. `AllAlpha` and `AllBeta` set the others.
+//! authorizes and measures. `AllAlpha` and `AllBeta` set the others. Without declarative validation, the same rules are enforced by
+//! other code.
 
 /// The names, sorted.
 pub const INEFFECTIVE: &[&str] = &[
@@ -56,6 +57,8 @@ pub const INEFFECTIVE: &[&str] = &[
     "CustomResourceValidationExpressions",
     "DRAControlPlaneController",
     "DRASchedulerFilterTimeout",
+    "DeclarativeValidation",
+    "DeclarativeValidationBeta",
     "DeclarativeValidationTakeover",
     "DetectCacheInconsistency",
     "DevicePluginCDIDevices",

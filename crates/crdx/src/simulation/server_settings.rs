@@ -105,8 +105,7 @@ mod tests {
         configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
     }
 
-    const POD: &str =
-        r#"{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"lifecycle":{"stopSignal":"SIGTERM"}}]}}"#;
+    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"volumes":[{"image":{}}]}}"#;
 
     #[test]
     fn a_setting_that_is_not_simulated_is_named() {
@@ -115,8 +114,8 @@ mod tests {
         settings.enabled_plugins.push("ImagePolicyWebhook".to_owned());
         assert_eq!(deciding(&settings, POD).unwrap(), "--enable-admission-plugins ImagePolicyWebhook");
         assert_eq!(deciding(&settings, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
-        settings.feature_gates.set("ContainerStopSignals", true);
-        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates ContainerStopSignals=true");
+        settings.feature_gates.set("ImageVolumeWithDigest", true);
+        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates ImageVolumeWithDigest=true");
     }
 
     #[test]

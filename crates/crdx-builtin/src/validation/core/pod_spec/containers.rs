@@ -175,8 +175,7 @@ impl Containers<'_, '_> {
     }
 
     fn lifecycle_and_probes(&self, errors: &mut Errors, container: &FieldValue<'_, '_>) {
-        let grace_period = self.spec.child("terminationGracePeriodSeconds").int();
-        probes::lifecycle(errors, &container.child("lifecycle"), grace_period);
+        probes::lifecycle(errors, &container.child("lifecycle"), &self.spec);
         probes::validate(errors, container);
     }
 }

@@ -50,6 +50,25 @@ fn mounts(errors: &mut Errors, container: &FieldValue<'_, '_>, volumes: &HashMap
         if errors.release.enables(Gate::RecursiveReadOnlyMounts) {
             recursive_read_only(errors, &list, &mount);
         }
+        if errors.release.enables(Gate::VolumeBindMountOptions) {
+            let is_image =
+                volumes.get(name.text()).and_then(|volume| volume.get("image")).is_some_and(|i| !i.is_null());
+            bind_options(errors, &mount.child("bindMountOptions"), is_image);
+        }
+    }
+}
+
+/// `validateBindMountOptions`
+fn bind_options(errors: &mut Errors, options: &FieldValue<'_, '_>, is_image: bool) {
+    let mut seen = HashSet::new();
+    for option in options.items() {
+        errors.supported(&option, &["nodev", "noexec", "nosuid"]);
+        if !seen.insert(option.text()) {
+            errors.duplicate(&option);
+        }
+    }
+    if options.len() > 0 && is_image {
+        errors.invalid(options, "bindMountOptions may not be used with image volumes");
     }
 }
 

@@ -142,6 +142,11 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
             if limit.quantity().is_some_and(|quantity| quantity.sign() < 0) {
                 errors.forbidden(&limit, "SizeLimit field must be a valid resource quantity");
             }
+            let mode = source.child("mode");
+            let is_kept = errors.release.enables(Gate::EmptyDirVolumeMode);
+            if is_kept && mode.int().is_some_and(|mode| !(0..=0o1777).contains(&mode)) {
+                errors.invalid(&mode, "must be a number between 0 and 01777 (octal), both inclusive");
+            }
         }
         "secret" => files(errors, source, "secretName"),
         "configMap" => files(errors, source, "name"),
