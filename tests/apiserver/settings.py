@@ -57,6 +57,7 @@ OBJECTS = [
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}},
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "denied"}, "data": {"a": "b"}},
     {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}},
+    pod(ownerReferences=[{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u", "blockOwnerDeletion": True}]),
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
     pod(), pod(namespace="labelled"), pod(namespace="selected"), pod(namespace="limited"), pod(namespace="exempt"),
     pod({"nodeSelector": {"zone": "b"}}, namespace="selected"), pod({"nodeSelector": {"zone": "a"}}, namespace="selected"),
@@ -178,17 +179,17 @@ CHANGED = dict(
     CrossNamespaceVolumeDataSource=True, PodDeletionCost=False, ManifestBasedAdmissionControlConfig=False, ImageVolumeWithDigest=True,
 )
 # A gate that depends on another one is disabled with it.
-WITH = {"ContainerRestartRules": ["RestartAllContainersOnContainerExits"], "PodLevelResources": ["InPlacePodLevelResourcesVerticalScaling", "PodLevelResourceManagers",
+WITH = {"MatchLabelKeysInPodTopologySpread": ["MatchLabelKeysInPodTopologySpreadSelectorMerge"], "ContainerRestartRules": ["RestartAllContainersOnContainerExits"], "PodLevelResources": ["InPlacePodLevelResourcesVerticalScaling", "PodLevelResourceManagers",
         "PodLevelResourcesFixDefaulting", "PodLevelResourcesFixKubeletQOSClass"], "DRADeviceTaints": ["DRADeviceTaintRules"]}
 SETTINGS = {
     "default": {},
     **{f"emulated {minor}": {"flags": {"emulated-version": minor}} for minor in ("1.36", "1.35", "1.34")},
     **{f"{name}={str(state).lower()}": gates(**{name: state}, **{other: False for other in WITH.get(name, [])}) for name, state in CHANGED.items()},
-    "AllAlpha and AllBeta": gates(AllAlpha=True, AllBeta=True),
+    "AllBeta=false": gates(AllBeta=False),
     "emulated 1.36, HPAScaleToZero=true": {"flags": {"emulated-version": "1.36", "feature-gates": "HPAScaleToZero=true,StrictIPCIDRValidation=false"}},
     **{name: plugins(name) for name in ("AlwaysPullImages", "DenyServiceExternalIPs", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology",
                                         "NamespaceExists", "NamespaceAutoProvision", "PodNodeSelector", "PodTolerationRestriction",
-                                        "OwnerReferencesPermissionEnforcement", "NodeRestriction", "AlwaysDeny")},
+                                        "OwnerReferencesPermissionEnforcement", "NodeRestriction")},
     "bind mounts, sockets and pod-level fields": gates(VolumeBindMountOptions=True, EmptyDirVolumeMode=True, GRPCContainerProbeTLS=True),
     "all plugins of Pods": plugins("AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "LimitPodHardAntiAffinityTopology"),
     **{f"without {name}": disabled(name) for name in ("PodSecurity", "Priority", "LimitRanger", "RuntimeClass", "NamespaceLifecycle", "DefaultTolerationSeconds",

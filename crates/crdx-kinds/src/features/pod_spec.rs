@@ -68,6 +68,15 @@ const FEATURES: &[Feature] = &[
     feature(&[Gate::RecursiveReadOnlyMounts], &[&[CONTAINERS, "*", "volumeMounts", "*", "recursiveReadOnly"]]),
     feature(&[Gate::EmptyDirVolumeMode], &[&["volumes", "*", "emptyDir", "mode"]]),
     feature(&[Gate::VolumeBindMountOptions], &[&[CONTAINERS, "*", "volumeMounts", "*", "bindMountOptions"]]),
+    feature(&[Gate::MatchLabelKeysInPodTopologySpread], &[&["topologySpreadConstraints", "*", "matchLabelKeys"]]),
+    feature(
+        &[Gate::NodeInclusionPolicyInPodTopologySpread],
+        &[&["topologySpreadConstraints", "*", "nodeTaintsPolicy"]],
+    ),
+    feature(
+        &[Gate::NodeInclusionPolicyInPodTopologySpread],
+        &[&["topologySpreadConstraints", "*", "nodeAffinityPolicy"]],
+    ),
     feature(&[Gate::HostnameOverride], &[&["hostnameOverride"]]),
     feature(&[Gate::EnvFiles], &[&[CONTAINERS, "*", "env", "*", "valueFrom", "fileKeyRef"]]),
     feature(&[Gate::SELinuxChangePolicy], &[&["securityContext", "seLinuxChangePolicy"]]),

@@ -54,6 +54,7 @@ pub const INEFFECTIVE: &[&str] = &[
     "ConstrainedImpersonation",
     "ContainerCheckpoint",
     "ControllerManagerReleaseLeaderElectionLockOnExit",
+    "CustomCPUCFSQuotaPeriod",
     "CustomResourceValidationExpressions",
     "DRAControlPlaneController",
     "DRASchedulerFilterTimeout",

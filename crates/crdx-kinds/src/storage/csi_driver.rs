@@ -24,6 +24,7 @@ pub(crate) static CSI_DRIVER: DeclaredKind = DeclaredKind {
 
 const FEATURES: &[Feature] = &[
     feature(&[Gate::MutableCSINodeAllocatableCount], &[&["spec", "nodeAllocatableUpdatePeriodSeconds"]]),
+    feature(&[Gate::CSIServiceAccountTokenSecrets], &[&["spec", "serviceAccountTokenInSecrets"]]),
     feature(&[Gate::VolumeLimitScaling], &[&["spec", "preventPodSchedulingIfMissing"]]),
 ];
 

@@ -72,7 +72,7 @@ impl UnsimulatedSettings {
         let ((group, _), kind) = (group_version::split(text("apiVersion")), text("kind"));
         let gate = self.gates.iter().find(|gate| gate.concerns(group, kind, object));
         let plural = resources::plural(kind);
-        let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural));
+        let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object));
         let of_gate = gate.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let of_configuration = || self.configurations.first().cloned();
         of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration)

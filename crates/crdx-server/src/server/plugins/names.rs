@@ -1,10 +1,17 @@
 //! The names of admission plugins, as `--enable-admission-plugins` and `--disable-admission-plugins` have them.
 
 use super::{AdmissionPlugin, AdmissionPlugins};
+use crdx_value::Value;
 use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_35, V1_36, V1_37};
 
-/// The objects that a plugin changes or rejects: their group and resource; all objects if both are empty.
-type Concern = (&'static str, &'static str);
+/// The objects that a plugin changes or rejects.
+#[derive(Clone, Copy, Debug)]
+enum Concern {
+    /// Those of a group and a resource.
+    Resource(&'static str, &'static str),
+    /// Those with owners.
+    Dependents,
+}
 
 /// The effect of a plugin.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +47,7 @@ const fn simulated(plugin: AdmissionPlugin) -> Effect {
     Effect::Simulated(plugin)
 }
 
-const PODS: &[Concern] = &[("", "pods")];
+const PODS: &[Concern] = &[Concern::Resource("", "pods")];
 
 /// The plugins, in the order of `kubeapiserver/options/plugins.go`.
 const NAMES: [Name; 41] = [
@@ -54,7 +61,7 @@ const NAMES: [Name; 41] = [
     on("ServiceAccount", simulated(AdmissionPlugin::ServiceAccount)),
     // It limits the requests of nodes only.
     off("NodeRestriction", Effect::None),
-    on("TaintNodesByCondition", Effect::Unsimulated(&[("", "nodes")])),
+    on("TaintNodesByCondition", Effect::Unsimulated(&[Concern::Resource("", "nodes")])),
     off("AlwaysPullImages", simulated(AdmissionPlugin::AlwaysPullImages)),
     off("ImagePolicyWebhook", Effect::Unsimulated(PODS)),
     on("PodSecurity", simulated(AdmissionPlugin::PodSecurity)),
@@ -62,16 +69,25 @@ const NAMES: [Name; 41] = [
     on("Priority", simulated(AdmissionPlugin::Priority)),
     on("DefaultTolerationSeconds", Effect::Unsimulated(PODS)),
     off("PodTolerationRestriction", simulated(AdmissionPlugin::PodTolerationRestriction)),
-    off("EventRateLimit", Effect::Unsimulated(&[("", "events"), ("events.k8s.io", "events")])),
+    off(
+        "EventRateLimit",
+        Effect::Unsimulated(&[Concern::Resource("", "events"), Concern::Resource("events.k8s.io", "events")]),
+    ),
     off("ExtendedResourceToleration", simulated(AdmissionPlugin::ExtendedResourceToleration)),
-    Name { removed: V1_31, ..off("PersistentVolumeLabel", Effect::Unsimulated(&[("", "persistentvolumes")])) },
+    Name {
+        removed: V1_31,
+        ..off("PersistentVolumeLabel", Effect::Unsimulated(&[Concern::Resource("", "persistentvolumes")]))
+    },
     on("DefaultStorageClass", simulated(AdmissionPlugin::DefaultStorageClass)),
     on(
         "StorageObjectInUseProtection",
-        Effect::Unsimulated(&[("", "persistentvolumes"), ("", "persistentvolumeclaims")]),
+        Effect::Unsimulated(&[
+            Concern::Resource("", "persistentvolumes"),
+            Concern::Resource("", "persistentvolumeclaims"),
+        ]),
     ),
     Name { since: V1_37, ..on("PodGroupProtection", Effect::None) },
-    off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[("", "")])),
+    off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[Concern::Dependents])),
     on("PersistentVolumeClaimResize", simulated(AdmissionPlugin::PersistentVolumeClaimResize)),
     on("RuntimeClass", simulated(AdmissionPlugin::RuntimeClass)),
     on("CertificateApproval", Effect::None),
@@ -109,9 +125,15 @@ pub struct UnsimulatedPlugin {
 }
 
 impl UnsimulatedPlugin {
-    /// Returns true if the plugin may change or reject the objects of a resource.
-    pub fn concerns(&self, group: &str, resource: &str) -> bool {
-        self.concerns.iter().any(|concern| matches!(concern, ("", "")) || *concern == (group, resource))
+    /// Returns true if the plugin may change or reject an object of a resource.
+    pub fn concerns(&self, group: &str, resource: &str, object: &Value) -> bool {
+        self.concerns.iter().any(|concern| match *concern {
+            Concern::Resource(own_group, own) => (group, resource) == (own_group, own),
+            Concern::Dependents => {
+                let owners = object.at(&["metadata", "ownerReferences"]).and_then(Value::as_array);
+                owners.is_some_and(|owners| !owners.is_empty())
+            }
+        })
     }
 }
 
@@ -201,7 +223,10 @@ mod tests {
         let (_, unsimulated) = flags("1.37", "ImagePolicyWebhook,PodSecurity", "DefaultTolerationSeconds").unwrap();
         let states: Vec<(&str, bool)> = unsimulated.iter().map(|plugin| (plugin.name, plugin.is_enabled)).collect();
         assert_eq!(states, [("ImagePolicyWebhook", true), ("DefaultTolerationSeconds", false)]);
-        assert!(unsimulated[0].concerns("", "pods") && !unsimulated[0].concerns("apps", "deployments"));
+        assert!(
+            unsimulated[0].concerns("", "pods", &Value::Null)
+                && !unsimulated[0].concerns("apps", "deployments", &Value::Null)
+        );
     }
 
     #[test]
