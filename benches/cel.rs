@@ -6,7 +6,7 @@
 //! parses, checks and plans every rule (compile), or evaluates every rule on every matching node of the samples
 //! (evaluate; patterns: only rules with regular expressions). It prints one line with the number of operations.
 
-#![allow(missing_docs, clippy::expect_used)]
+#![allow(clippy::expect_used)]
 
 use crdx_cel::env::{BaseEnv, Env};
 use crdx_cel::eval::{PER_CALL_LIMIT, Program};

@@ -10,7 +10,7 @@ objects   the numbers of existing objects that are validated: Gadgets of gadgets
 others    the numbers of further objects in that namespace
 
 Each row is the minimum of three runs, with the requests for Gadgets. Both users read in all other respects the same; the script fails if the verdicts of
-a row differ. Before the table it prints how long requests of each sort take, from which the constants in src/simulation/lookahead/lists.rs follow.
+a row differ. Before the table it prints how long requests of each sort take, from which the constants in crates/crdx-runner/src/simulation/lookahead/lists.rs follow.
 """
 import argparse, asyncio, http.client, json, os, ssl, subprocess, sys, tempfile, threading, time
 

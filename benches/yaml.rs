@@ -6,7 +6,7 @@
 //! they are, which take the short cut of `text/yaml/block.rs`, and after a directive, with which the scanner and the parser
 //! read them.
 
-#![allow(missing_docs, clippy::expect_used)]
+#![allow(clippy::expect_used)]
 
 use crdx_text::documents::Chunks;
 use crdx_text::yaml;

@@ -42,13 +42,11 @@ mod validate;
 mod version;
 mod watching;
 
+use clap::{ArgMatches, FromArgMatches};
+use crdx_input::configuration::{Key, Settings};
+use crdx_output::printable::{complain, complain_all};
 pub use error::Error;
 pub use exit::Exit;
-
-use crate::cluster;
-use crate::configuration::{Key, Settings};
-use crate::output::printable::{complain, complain_all};
-use clap::{ArgMatches, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -119,7 +117,7 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
             return Ok(if is_shown { Exit::Accepted } else { Exit::CannotTell });
         }
     };
-    cluster::log::set_level(args.verbosity);
+    crdx_cluster::log::set_level(args.verbosity);
     answer(args, &settings)
 }
 

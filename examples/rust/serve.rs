@@ -2,9 +2,9 @@
 //!
 //! `cargo run -p crdx-examples --example serve`
 
+use crdx_serve;
 use crdx_server::server::{Method, Request, Server};
 use crdx_text as text;
-use kubectl_crdx::serve;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;

@@ -7,11 +7,11 @@
 //! `cargo test -p crdx-examples --example served_controller`
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test")]
 
+use crdx_serve::Running;
 use crdx_server::server::{Method, Request, Server};
 use crdx_value::release::Release;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
-use kubectl_crdx::serve::{self, Running};
 use serde_json::json;
 use std::error::Error;
 use std::sync::Arc;
@@ -53,11 +53,11 @@ async fn reconcile(kite: &DynamicObject, kites: &Api<DynamicObject>) -> kube::Re
 
 /// The server with the CRD, and a client of it.
 fn start() -> Result<(Running, kube::Client), Box<dyn Error>> {
-    let server = Server::new(Release::NEWEST, serve::seed());
+    let server = Server::new(Release::NEWEST, crdx_serve::seed());
     let crd = crdx_text::yaml::read(CRD.as_bytes()).map_err(|error| error.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     assert_eq!(server.handle(&Request::new(Method::Post, path, crd)).code, 201);
-    let running = serve::start(serve::Runtime::new()?, Arc::new(server), serve::Options::default())?;
+    let running = crdx_serve::start(crdx_serve::Runtime::new()?, Arc::new(server), crdx_serve::Options::default())?;
     let client = kube::Client::try_from(kube::Config::new(running.url().parse()?))?;
     Ok((running, client))
 }

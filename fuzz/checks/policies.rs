@@ -1,7 +1,7 @@
 //! Any policy and any object, separated by a line `%%`: the policy is linted and stored with a binding, and the object is
 //! admitted, changed or denied.
 
-use crdx::lint::policies::findings;
+use crdx_engine::lint::policies::findings;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::{Body, Method, Request, Server};

@@ -1,7 +1,7 @@
 //! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
 
-use crdx::suites::case_runner::{CaseRunner, ServerSetup};
-use crdx::suites::{Coverage, Subject, Suite};
+use crdx_engine::suites::case_runner::{CaseRunner, ServerSetup};
+use crdx_engine::suites::{Coverage, Subject, Suite};
 use crdx_server::server::Timestamp;
 use crdx_text::yaml;
 use crdx_value::STACK_SIZE;

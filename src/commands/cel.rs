@@ -10,7 +10,6 @@ mod self_value;
 use super::terminal::{self, Content};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::printable::complain;
 use args::Environment;
 use crdx_cel::{
     ast::{CheckedAst, ExprKind},
@@ -23,6 +22,7 @@ use crdx_cel::{
     types::Type,
     value::{Error, Value as Cel},
 };
+use crdx_output::printable::complain;
 use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crdx_server::rules::compile::{max_cardinality, names_old_self};
 use crdx_server::rules::decl::ROOT;

@@ -3,13 +3,13 @@
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
 use super::source::Source;
-use crate::cluster::{self, Error, Query, Resource};
 use crate::commands::arguments::{self, is_named};
 use crate::commands::command_line;
 use crate::commands::command_line::Args;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use clap::{Arg, ArgAction, Command, FromArgMatches};
+use crdx_cluster::{Error, Query, Resource};
 use crdx_value::release::Release;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -261,7 +261,7 @@ impl Line<'_> {
 
     /// Returns names in the kubeconfig.
     fn kubeconfig(&self, list: &str) -> Vec<String> {
-        self.cluster().map(|cluster| cluster::names(&cluster.target(), list)).unwrap_or_default()
+        self.cluster().map(|cluster| crdx_cluster::names(&cluster.target(), list)).unwrap_or_default()
     }
 
     fn namespaces(&self, last: &str) -> Result<Candidates, Error> {

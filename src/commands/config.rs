@@ -7,11 +7,11 @@ use crate::commands::configured;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
-use crate::configuration::{FILE_NAME, Key, Origin, Setting, Settings, is_unknown};
-use crate::input::remote::url;
-use crate::output::printable::{complain, complain_all};
-use crate::output::report::members::location_object;
-use crate::output::{Cell, Column, bounded_table};
+use crdx_input::configuration::{FILE_NAME, Key, Origin, Setting, Settings, is_unknown};
+use crdx_input::remote::url;
+use crdx_output::printable::{complain, complain_all};
+use crdx_output::report::members::location_object;
+use crdx_output::{Cell, Column, bounded_table};
 use crdx_value::{Map, Value, json, object};
 use std::env;
 

@@ -3,11 +3,11 @@
 
 use crate::commands::command_line::Args;
 use crate::commands::definitions::is_path;
-use crate::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
-use crate::input::Options;
-use crate::input::remote::url::is_url;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use crdx_input::Options;
+use crdx_input::configuration::{ConfigurationError, Key, Lookup, Origin, Settings, check_paths, of_variables};
+use crdx_input::remote::url::is_url;
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest::{closest, did_you_mean};
 use std::env;

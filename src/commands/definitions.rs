@@ -2,13 +2,12 @@
 
 use super::error::{Error, summarize};
 use super::source::{Source, problem};
-use crate::cluster;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::input::required::{Required, Sources};
-use crate::input::{Options, archive, files};
-use crate::output::printable::{complain, complain_all};
-use crdx::documents::Entry;
+use crdx_engine::documents::Entry;
+use crdx_input::required::{Required, Sources};
+use crdx_input::{Options, archive, files};
+use crdx_output::printable::{complain, complain_all};
 use crdx_value::Value;
 use std::path::Path;
 
@@ -67,7 +66,7 @@ impl Given<'_> {
     }
 
     fn named(&self, names: &[String], failures: &mut Vec<Error>) -> Result<Vec<Definition>, Error> {
-        let has_cluster = !self.cluster.offline && cluster::is_configured(&self.cluster.target());
+        let has_cluster = !self.cluster.offline && crdx_cluster::is_configured(&self.cluster.target());
         if self.crds.is_empty() && !has_cluster {
             let name = names.first().map_or("", String::as_str);
             let message = format!("the path {name:?} does not exist");

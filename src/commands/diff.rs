@@ -9,16 +9,16 @@ use super::validate;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::difference::{self, Sides};
-use crate::output::printable;
-use crate::output::report::case::{Case, Finding, Level, Outcome};
-use crate::output::report::json;
-use crate::output::report::text::{Style, TextReport};
-use crate::output::secrets;
-use crate::simulation::{self, Plan};
-use crdx::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
-use crdx::report::{Action, ObjectReport, Verdict};
-use crdx::simulation::CompareOptions;
+use crdx_engine::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
+use crdx_engine::report::{Action, ObjectReport, Verdict};
+use crdx_engine::simulation::CompareOptions;
+use crdx_output::difference::{self, Sides};
+use crdx_output::printable;
+use crdx_output::report::case::{Case, Finding, Level, Outcome};
+use crdx_output::report::json;
+use crdx_output::report::text::{Style, TextReport};
+use crdx_output::secrets;
+use crdx_runner::simulation::{self, Plan};
 use crdx_value::{Map, Value};
 use std::io;
 
@@ -51,7 +51,7 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
     };
     let mut sink = Sink::new(report, format, streams);
-    plan.policies.paths.extend(plan.server.admission.manifest_directories().iter().cloned());
+    plan.policies.paths.extend(plan.server.admission.manifest_directories().map(str::to_owned));
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {

@@ -11,13 +11,11 @@ mod error;
 mod etcd;
 mod flags;
 mod folder;
-
-use crate::cluster;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::OnlyJson;
-use crate::output::printable::complain;
-use crate::output::report::json as report_json;
+use crdx_output::printable::complain;
+use crdx_output::report::json as report_json;
 use crdx_value::release::Release;
 use crdx_value::{Value, json, object};
 use error::EnvtestError;
@@ -68,7 +66,7 @@ impl Program {
 /// Runs the command.
 pub fn run(args: &args::Envtest) -> Result<Exit, Error> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
-    let base = args.dir.clone().or_else(|| Some(cluster::default_cache_dir()?.join("envtest")));
+    let base = args.dir.clone().or_else(|| Some(crdx_cluster::default_cache_dir()?.join("envtest")));
     let Some(base) = base else {
         complain!("error: the user has no cache directory: name a directory with --dir");
         return Ok(Exit::CannotTell);

@@ -1,12 +1,12 @@
 //! The errors of commands, with the messages of kubectl or the server if they have any.
 
-use crate::cluster::{self, Status};
 use crate::commands::exit::Exit;
 use crate::commands::terminal::OutputLimitError;
-use crate::input::temp_file::TempFileError;
-use crate::output::excerpt::{self, MessageSeverity};
-use crdx::report::SourceLocation;
-use crdx::simulation::object_store::TEMP_FILE_HELP;
+use crdx_cluster::Status;
+use crdx_engine::report::SourceLocation;
+use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
+use crdx_input::temp_file::TempFileError;
+use crdx_output::excerpt::{self, MessageSeverity};
 use crdx_value::Value;
 use std::io;
 
@@ -21,7 +21,7 @@ pub enum Error {
     Input(Problem),
     /// The cluster did not respond, or refused the request.
     #[error(transparent)]
-    Cluster(#[from] cluster::Error),
+    Cluster(#[from] crdx_cluster::Error),
     /// The output, or a temporary file, cannot be written.
     #[error("{}", output_message(.0))]
     Output(#[from] io::Error),
@@ -81,7 +81,7 @@ impl Error {
     /// Creates an error from a `Status` of the server.
     pub fn refused(status: &Value) -> Self {
         let status = Some(Status::from_value(status).unwrap_or_default());
-        Self::Cluster(cluster::Error { status, ..cluster::Error::default() })
+        Self::Cluster(crdx_cluster::Error { status, ..crdx_cluster::Error::default() })
     }
 
     /// Returns true if the error is "not found".

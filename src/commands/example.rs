@@ -10,9 +10,9 @@ use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, JsonOrYaml};
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
 
-use crate::output::printable::complain;
 use args::Example;
-use crdx::examples::{self, Checker, ExampleFields, Rejection};
+use crdx_engine::examples::{self, Checker, ExampleFields, Rejection};
+use crdx_output::printable::complain;
 use crdx_server::schema::Schema;
 use crdx_text::json::write::kubectl_within;
 use crdx_value::field::UNFINISHED;

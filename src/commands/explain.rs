@@ -7,12 +7,12 @@ mod report;
 use super::error::{Error, summarize};
 use super::source::{self, Source, definition_name, problem};
 use super::terminal;
-use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::printable::complain_all;
 use args::ExplainFormat;
-use crdx::lint::costs::{ExpressionCost, SchemaCost, costs};
+use crdx_cluster::Resource;
+use crdx_engine::lint::costs::{ExpressionCost, SchemaCost, costs};
+use crdx_output::printable::complain_all;
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_server::schema::Schema;
 use crdx_value::group_version;
@@ -52,7 +52,7 @@ fn explain(args: &args::Explain, failures: &mut Vec<Error>) -> Result<Text, Erro
         let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let known = source::built_in(release);
         if let Ok((resource, fields)) =
-            resource(&known, |word| Ok(cluster::find(&known, word).cloned()), &args.resource)
+            resource(&known, |word| Ok(crdx_cluster::find(&known, word).cloned()), &args.resource)
         {
             return Ok(text_of(built_in::explain(args, release, &resource, &fields, None)?));
         }

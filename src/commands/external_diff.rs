@@ -1,7 +1,7 @@
 //! `KUBECTL_EXTERNAL_DIFF`: runs another diff program as kubectl does. The last two arguments are the directories
 //! `LIVE-…` and `MERGED-…`, which contain a file per object.
 
-use crdx::report::Identity;
+use crdx_engine::report::Identity;
 use std::fs;
 use std::io;
 use std::process::Command;

@@ -8,7 +8,7 @@ mod urls;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
-use crate::output::printable::complain;
+use crdx_output::printable::complain;
 use crdx_value::{Value, json, object};
 
 /// A problem, with what to do.

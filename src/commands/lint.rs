@@ -10,18 +10,18 @@ mod report;
 use super::sink::{Ending, Sink, Streams};
 use super::terminal::{self, Content};
 use super::watching;
-use crate::cluster::{self, Connection};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::input::Options;
-use crate::input::required::{Required, Sources};
-use crate::output::printable::complain;
-use crdx::lint::check::{self, Linted, Old, policy};
-use crdx::lint::policies::references::Objects;
-use crdx::report::{SourceLocation, Verdict};
-use crdx::simulation::identity::FieldLocator as _;
-use crdx::simulation::object::{self, Object};
+use crdx_cluster::Connection;
+use crdx_engine::lint::check::{self, Linted, Old, policy};
+use crdx_engine::lint::policies::references::Objects;
+use crdx_engine::report::{SourceLocation, Verdict};
+use crdx_engine::simulation::identity::FieldLocator as _;
+use crdx_engine::simulation::object::{self, Object};
+use crdx_input::Options;
+use crdx_input::required::{Required, Sources};
+use crdx_output::printable::complain;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use report::LintReport;
@@ -137,19 +137,19 @@ fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sour
 
 /// The CRDs of the cluster.
 struct Live {
-    connection: Result<Connection, cluster::Error>,
+    connection: Result<Connection, crdx_cluster::Error>,
     /// The CRD that was returned last.
     old: Option<Old>,
 }
 
 impl Live {
     /// Returns the release to simulate.
-    fn simulated(&self) -> cluster::Simulated {
-        cluster::simulated(self.connection.as_ref().map_err(Clone::clone))
+    fn simulated(&self) -> crdx_cluster::Simulated {
+        crdx_cluster::simulated(self.connection.as_ref().map_err(Clone::clone))
     }
 
     /// Returns the CRD `name`, if it exists in the cluster.
-    fn find(&mut self, name: &str) -> Result<Option<&Old>, cluster::Error> {
+    fn find(&mut self, name: &str) -> Result<Option<&Old>, crdx_cluster::Error> {
         let connection = self.connection.as_ref().map_err(Clone::clone)?;
         let location = SourceLocation::source(&"the cluster".into());
         self.old = connection.definition(name)?.map(|value| Old { value, location });

@@ -5,9 +5,9 @@ pub mod args;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal;
-use crate::configuration::Lookup;
-use crate::editor::{self, Settings};
-use crate::input::git::reference;
+use crdx_editor::Settings;
+use crdx_input::configuration::Lookup;
+use crdx_input::git::reference;
 use crdx_value::STACK_SIZE;
 use std::env;
 use std::io;
@@ -31,7 +31,7 @@ pub fn run(args: &args::Lsp, lookup: Lookup) -> Result<Exit, Error> {
         live: args.live,
         lookup,
     };
-    let session = move || editor::serve_stdio(settings, terminal::now);
+    let session = move || crdx_editor::serve_stdio(settings, terminal::now);
     let session = thread::Builder::new().stack_size(STACK_SIZE).spawn(session)?;
     let ended =
         session.join().map_err(|_| io::Error::other("the language server failed; this is a bug, please report it"))?;

@@ -7,7 +7,7 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::terminal::{Content, OutputLimitError, Stream, output_limit};
-use crate::output::printable::complain;
+use crdx_output::printable::complain;
 use crdx_server::crd::{self, CustomResourceDefinition, openapi};
 use crdx_text::{TooLong, json};
 use crdx_types::openapi::OpenApiVersion;

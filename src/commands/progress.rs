@@ -1,7 +1,7 @@
 //! A progress line on standard error for operations that take more than a second.
 
 use super::terminal;
-use crate::input::ReadBytes;
+use crdx_input::ReadBytes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt;
 use std::io::{self, IsTerminal};

@@ -6,25 +6,25 @@ mod targets;
 use super::error::{Error, summarize};
 use super::source::{self, FileArguments, Source, definition_name, problem};
 use super::terminal::{self, Content};
-use crate::cluster::{self, Resource};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::input::required::{Required, Sources};
-use crate::output::difference::{self, Sides};
-use crate::output::printable::{complain, complain_all};
-use crate::output::report::admission::members as admission_members;
-use crate::output::report::json as report_json;
-use crate::output::{Cell, Column, TableStyle, bounded_table};
-use crate::simulation::admission;
-use crate::simulation::live::Live;
-use crdx::documents::Entry;
-use crdx::kubectl::FieldValidation;
-use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::send::Sender as _;
-use crdx::kubectl::written_metadata::without_written_metadata;
-use crdx::report::admission::Webhook;
-use crdx::report::{ObjectReport, SourceLocation, Verdict};
-use crdx::simulation::admission::Admission;
+use crdx_cluster::Resource;
+use crdx_engine::documents::Entry;
+use crdx_engine::kubectl::FieldValidation;
+use crdx_engine::kubectl::request::{self, RequestOptions};
+use crdx_engine::kubectl::send::Sender as _;
+use crdx_engine::kubectl::written_metadata::without_written_metadata;
+use crdx_engine::report::admission::Webhook;
+use crdx_engine::report::{ObjectReport, SourceLocation, Verdict};
+use crdx_engine::simulation::admission::Admission;
+use crdx_input::required::{Required, Sources};
+use crdx_output::difference::{self, Sides};
+use crdx_output::printable::{complain, complain_all};
+use crdx_output::report::admission::members as admission_members;
+use crdx_output::report::json as report_json;
+use crdx_output::{Cell, Column, TableStyle, bounded_table};
+use crdx_runner::simulation::admission;
+use crdx_runner::simulation::live::Live;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::group_version::api_version;
@@ -89,9 +89,9 @@ struct Change {
     /// The findings of policies that have not been reported.
     findings: Option<Box<Findings>>,
     /// The effects of policies.
-    admission: Option<Box<crdx::report::Admission>>,
+    admission: Option<Box<crdx_engine::report::Admission>>,
     /// The reason why the outcome is unknown, and a suggestion.
-    unknown: Option<cluster::Error>,
+    unknown: Option<crdx_cluster::Error>,
 }
 
 /// The reason why an object is not scaled.
@@ -179,10 +179,10 @@ fn policies(
     let mut show = |item: ObjectReport| {
         let mut push = |location: &SourceLocation, what: &str| {
             let message = format!("{location}: {what}");
-            failures.push(Error::Cluster(cluster::Error {
+            failures.push(Error::Cluster(crdx_cluster::Error {
                 message,
                 help: item.help.clone(),
-                ..cluster::Error::default()
+                ..crdx_cluster::Error::default()
             }));
         };
         if item.errors.is_empty() {
@@ -236,7 +236,8 @@ impl Change {
         let mut item = ObjectReport::new(SourceLocation::default(), verdict, "");
         admission.report(&mut item, findings);
         if item.verdict == Verdict::CannotTell {
-            self.unknown = Some(cluster::Error { message: item.reason, help: item.help, ..cluster::Error::default() });
+            self.unknown =
+                Some(crdx_cluster::Error { message: item.reason, help: item.help, ..crdx_cluster::Error::default() });
         }
         self.admission = item.admission;
     }

@@ -1,7 +1,7 @@
 //! Parses the selection of objects on the command line (`cli-runtime/pkg/resource/builder.go`), with kubectl's
 //! messages.
 
-use crate::cluster::Resource;
+use crdx_cluster::Resource;
 use crdx_value::GoError;
 
 /// The selected objects.

@@ -6,9 +6,9 @@ mod load;
 use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::files::open::private_log;
-use crate::output::printable::complain;
-use crate::serve::{self, Opened, Options, Running, Runtime, State, Webhooks};
+use crdx_files::open::private_log;
+use crdx_output::printable::complain;
+use crdx_serve::{Opened, Options, Running, Runtime, State, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{AdmissionPlugins, Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
 use crdx_value::field::names;
@@ -95,7 +95,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let settings = args.settings.settings().map_err(|error| one(error.to_string()))?;
     let plugins = settings.plugins(release, AdmissionPlugins::default()).map_err(|error| one(error.to_string()))?;
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
-    let server = crdx_kinds::builder(release, serve::seed()).with_compression().with_notifier(runtime.notifier());
+    let server = crdx_kinds::builder(release, crdx_serve::seed()).with_compression().with_notifier(runtime.notifier());
     let mut server = server.created_at(now).with_admission_plugins(plugins.0);
     if let Some((rule, names)) = namespaces(args).map_err(|error| one(error.to_string()))? {
         server = server.with_namespaces(rule, &names);
@@ -103,7 +103,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let mut server = with_admission(server, args);
     if args.builtin {
         server = server.with_built_in_kinds().with_content_validation().with_generated_fields();
-        server = server.with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
+        server = server.with_pause_before_removal(crdx_serve::PAUSE_BEFORE_REMOVAL);
         complain!(
             "note: --builtin serves built-in kinds without controllers: nothing schedules Pods or scales Deployments"
         );
@@ -153,5 +153,5 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         let file = private_log(path);
         options.record = Some(file.map_err(|e| one(format!("cannot record to {}: {e}", path.display())))?);
     }
-    serve::start(runtime, server, options).map_err(|e| one(format!("cannot serve: {e}")))
+    crdx_serve::start(runtime, server, options).map_err(|e| one(format!("cannot serve: {e}")))
 }

@@ -4,14 +4,14 @@ mod files;
 
 pub use files::{FileArguments, Files, Named};
 
-use crate::cluster::{self, Connection, JSON, Pages, Query, Resource, Simulated, Status};
 use crate::commands::error::Error;
 use crate::commands::flags;
 use crate::commands::terminal;
-use crate::input::Options;
-use crate::output::printable::complain;
-use crdx::kubectl::request::encoded;
-use crdx::simulation::object_store::TEMP_FILE_HELP;
+use crdx_cluster::{Connection, JSON, Pages, Query, Resource, Simulated, Status};
+use crdx_engine::kubectl::request::encoded;
+use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
+use crdx_input::Options;
+use crdx_output::printable::complain;
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
@@ -36,7 +36,7 @@ impl Source {
         kubernetes: flags::KubernetesVersion,
         cluster: &flags::Cluster,
         failures: &mut Vec<Error>,
-    ) -> Result<Self, cluster::Error> {
+    ) -> Result<Self, crdx_cluster::Error> {
         if given.has_objects() { Self::files(given, kubernetes, cluster, failures) } else { Self::live(cluster) }
     }
 
@@ -46,7 +46,7 @@ impl Source {
         kubernetes: flags::KubernetesVersion,
         cluster: &flags::Cluster,
         failures: &mut Vec<Error>,
-    ) -> Result<Self, cluster::Error> {
+    ) -> Result<Self, crdx_cluster::Error> {
         if crds.is_empty() {
             return Self::live(cluster);
         }
@@ -60,7 +60,7 @@ impl Source {
         kubernetes: flags::KubernetesVersion,
         cluster: &flags::Cluster,
         failures: &mut Vec<Error>,
-    ) -> Result<Self, cluster::Error> {
+    ) -> Result<Self, crdx_cluster::Error> {
         let mut report = |text: String| {
             complain!("{text}");
             failures.push(Error::Reported);
@@ -72,7 +72,7 @@ impl Source {
     }
 
     /// Opens the cluster.
-    pub fn live(cluster: &flags::Cluster) -> Result<Self, cluster::Error> {
+    pub fn live(cluster: &flags::Cluster) -> Result<Self, crdx_cluster::Error> {
         if cluster.offline {
             return Err(problem("live objects are needed, but --offline forbids reading them", "give objects with -f"));
         }
@@ -86,7 +86,7 @@ impl Source {
             (Some(release), _) => release,
             (None, Self::Files(_)) => Release::NEWEST,
             (None, Self::Live(connection)) => {
-                let Simulated { release, note } = cluster::simulated(Ok(connection));
+                let Simulated { release, note } = crdx_cluster::simulated(Ok(connection));
                 if let Some(note) = note {
                     complain!("note: {note}");
                 }
@@ -96,7 +96,7 @@ impl Source {
     }
 
     /// Returns all served resources.
-    pub fn resources(&self) -> Result<Arc<Vec<Resource>>, cluster::Error> {
+    pub fn resources(&self) -> Result<Arc<Vec<Resource>>, crdx_cluster::Error> {
         match self {
             Self::Live(connection) => connection.resources(),
             Self::Files(files) => Ok(files.resources()),
@@ -107,11 +107,11 @@ impl Source {
     ///
     /// # Errors
     /// Returns kubectl's message if there is none.
-    pub fn resource(&self, word: &str) -> Result<Resource, cluster::Error> {
+    pub fn resource(&self, word: &str) -> Result<Resource, crdx_cluster::Error> {
         let found = match self {
             Self::Live(connection) => connection.resource(word)?,
-            Self::Files(files) => match cluster::find(&files.resources(), word).cloned() {
-                None => cluster::find(&built_in(Release::NEWEST), word).cloned(),
+            Self::Files(files) => match crdx_cluster::find(&files.resources(), word).cloned() {
+                None => crdx_cluster::find(&built_in(Release::NEWEST), word).cloned(),
                 found => found,
             },
         };
@@ -119,7 +119,7 @@ impl Source {
             let (name, group) = word.split_once('.').unwrap_or((word, ""));
             let group = if group.is_empty() { String::new() } else { format!(" in group \"{group}\"") };
             let message = format!("the server doesn't have a resource type \"{name}\"{group}");
-            cluster::Error { message, help: self.similar(word), ..cluster::Error::default() }
+            crdx_cluster::Error { message, help: self.similar(word), ..crdx_cluster::Error::default() }
         };
         found.ok_or_else(missing)
     }
@@ -137,7 +137,7 @@ impl Source {
     }
 
     /// Returns the CRD of a resource; `None` if it is not a custom resource.
-    pub fn definition(&self, resource: &Resource) -> Result<Option<Value>, cluster::Error> {
+    pub fn definition(&self, resource: &Resource) -> Result<Option<Value>, crdx_cluster::Error> {
         let name = definition_name(resource);
         match self {
             Self::Live(connection) => connection.definition(&name),
@@ -161,7 +161,7 @@ impl Source {
         namespace: Option<&str>,
         name: &str,
         subresource: Option<&str>,
-    ) -> Result<Value, cluster::Error> {
+    ) -> Result<Value, crdx_cluster::Error> {
         let mut path = resource.object_path(namespace, name);
         if let Some(subresource) = subresource {
             path.extend(["/", &encoded(subresource)]);
@@ -178,7 +178,7 @@ impl Source {
 }
 
 /// Returns the error that a namespace does not exist, which kubectl reports instead of a missing object.
-fn missing(connection: &Connection, namespace: &str) -> Option<cluster::Error> {
+fn missing(connection: &Connection, namespace: &str) -> Option<crdx_cluster::Error> {
     let named = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"))?;
     let error = connection.object(&Resource::namespaces().object_path(None, named)).err()?;
     Some(unserved(error, "")).filter(|error| error.code == Some(404))
@@ -205,7 +205,7 @@ impl Listing<'_> {
 }
 
 impl Iterator for Listing<'_> {
-    type Item = Result<Vec<Value>, cluster::Error>;
+    type Item = Result<Vec<Value>, crdx_cluster::Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let page = match &mut self.pages {
@@ -247,16 +247,16 @@ pub fn definition_name(resource: &Resource) -> String {
 
 /// Returns the default namespace of objects.
 pub fn namespace(cluster: &flags::Cluster) -> String {
-    cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
+    crdx_cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
 }
 
 /// Creates an error with a suggestion.
-pub fn problem(message: &str, help: &str) -> cluster::Error {
-    cluster::Error { message: message.to_owned(), help: Some(help.to_owned()), ..cluster::Error::default() }
+pub fn problem(message: &str, help: &str) -> crdx_cluster::Error {
+    crdx_cluster::Error { message: message.to_owned(), help: Some(help.to_owned()), ..crdx_cluster::Error::default() }
 }
 
 /// Creates the error for a temporary file that cannot be written or read.
-pub fn temp_file_problem(error: &io::Error) -> cluster::Error {
+pub fn temp_file_problem(error: &io::Error) -> crdx_cluster::Error {
     problem(&error.to_string(), TEMP_FILE_HELP)
 }
 
@@ -273,7 +273,7 @@ fn typed(mut items: Vec<Value>, resource: &Resource) -> Vec<Value> {
 }
 
 /// Replaces the message of a 404 that is not a `Status`, as kubectl does: the server does not serve the path.
-pub fn unserved(mut error: cluster::Error, suffix: &str) -> cluster::Error {
+pub fn unserved(mut error: crdx_cluster::Error, suffix: &str) -> crdx_cluster::Error {
     if error.code == Some(404) && error.status.is_none() {
         let message = format!("the server could not find the requested resource{suffix}");
         error.status = Some(Status { reason: "NotFound".to_owned(), message });
@@ -282,7 +282,7 @@ pub fn unserved(mut error: cluster::Error, suffix: &str) -> cluster::Error {
 }
 
 /// Adds the resource to the message of a failed list, as kubectl does (`EnhanceListError`).
-fn of_list(mut error: cluster::Error, resource: &Resource, query: &Query) -> cluster::Error {
+fn of_list(mut error: crdx_cluster::Error, resource: &Resource, query: &Query) -> crdx_cluster::Error {
     if let Some(status) = error.status.as_mut().filter(|s| matches!(s.reason.as_str(), "BadRequest" | "NotFound")) {
         let subject = format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural);
         let text = |selector: &Option<String>| selector.clone().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Standard output, standard error and the clock.
 
 use crate::commands::flags::Color;
-use crate::files::input_size;
-use crate::output::TableStyle;
-use crate::output::printable::{self, Printable, Stderr};
+use crdx_files::input_size;
+use crdx_output::TableStyle;
+use crdx_output::printable::{self, Printable, Stderr};
 use crdx_server::server::Timestamp;
 use crdx_text::TooLong;
 use std::ffi::OsString;

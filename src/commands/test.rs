@@ -1,4 +1,4 @@
-//! `test`: runs the suites of a CRD's authors ([`crate::suites`]) and prints the results.
+//! `test`: runs the suites of a CRD's authors ([`crdx_runner::suites`]) and prints the results.
 
 pub mod args;
 mod coverage;
@@ -11,15 +11,15 @@ use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::output::printable::complain;
-use crate::output::report::case::Case;
-use crate::simulation::ordered::threads;
-use crate::suites::report::coverage::{CoverageReport, percent};
-use crate::suites::report::{self, Counts};
-use crate::suites::suite_run::SuiteRun;
-use crate::suites::{find, load, plan, run};
-use crdx::report::severity::{self, Severity};
-use crdx::suites::{Action, Coverage, Suite, suite::Source};
+use crdx_engine::report::severity::{self, Severity};
+use crdx_engine::suites::{Action, Coverage, Suite, suite::Source};
+use crdx_output::printable::complain;
+use crdx_output::report::case::Case;
+use crdx_runner::simulation::ordered::threads;
+use crdx_runner::suites::report::coverage::{CoverageReport, percent};
+use crdx_runner::suites::report::{self, Counts};
+use crdx_runner::suites::suite_run::SuiteRun;
+use crdx_runner::suites::{find, load, plan, run};
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 use std::io;

@@ -1,4 +1,4 @@
-//! `validate`: shows what the server would do with every object. [`crate::simulation`] simulates the requests; `show`
+//! `validate`: shows what the server would do with every object. [`crdx_runner::simulation`] simulates the requests; `show`
 //! prints the results.
 
 pub mod args;
@@ -8,17 +8,16 @@ mod wide;
 use super::sink::{Ending, Sink, Streams};
 use super::terminal;
 use super::watching;
-use crate::cluster;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crate::input::render::Renderer;
-use crate::output::report::fields::FieldLists;
-use crate::output::report::text::Style;
-use crate::output::secrets;
-use crate::simulation::{self, Plan};
-use crdx::report::{ObjectReport, Summary, severity};
-use crdx::simulation::CompareOptions;
+use crdx_engine::report::{ObjectReport, Summary, severity};
+use crdx_engine::simulation::CompareOptions;
+use crdx_input::render::Renderer;
+use crdx_output::report::fields::FieldLists;
+use crdx_output::report::text::Style;
+use crdx_output::secrets;
+use crdx_runner::simulation::{self, Plan};
 use crdx_server::server::ServerSettings;
 use crdx_value::release::ReleaseSet;
 use report::ValidateReport;
@@ -58,7 +57,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width, fields };
     let mut sink = Sink::new(ValidateReport::new(args.output, style, releases.as_ref()), args.output, streams);
     // The HTML page shows changes if there are existing objects.
-    let live = !args.cluster.offline && cluster::is_configured(&args.cluster.target());
+    let live = !args.cluster.offline && crdx_cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
     let mut plan = Plan {
         server: args.server.settings()?,
@@ -69,7 +68,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
             .then_some(CompareOptions { server_metadata: false }),
         ..plan(&args.inputs, &args.updates, releases.clone(), &args.cluster)
     };
-    plan.policies.paths.extend(plan.server.admission.manifest_directories().iter().cloned());
+    plan.policies.paths.extend(plan.server.admission.manifest_directories().map(str::to_owned));
     plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
     let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
     let run = simulation::run(&plan, &mut |mut item| {

@@ -1,17 +1,17 @@
 //! `validate` gives the answer of `serve` to every request that it can simulate: the objects of built-in kinds, and objects with a
 //! fault, are sent to a server as raw requests, and simulated as `validate` does it, by every way to write.
 
-use crdx::documents::{Document, Entry, SourceChunk};
-use crdx::kubectl::patch::PatchType;
-use crdx::kubectl::request::RequestOptions;
-use crdx::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
-use crdx::report::{ObjectReport, Verdict};
-use crdx::simulation::built_in_server::BuiltInServer;
-use crdx::simulation::existing::ExistingObjects;
-use crdx::simulation::known_cluster::given::GivenObjects;
-use crdx::simulation::object::Object;
-use crdx::simulation::object_store::MemoryStore;
-use crdx::simulation::{OrderedState, Settings, Simulator, Updates, builtin};
+use crdx_engine::documents::{Document, Entry, SourceChunk};
+use crdx_engine::kubectl::patch::PatchType;
+use crdx_engine::kubectl::request::RequestOptions;
+use crdx_engine::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
+use crdx_engine::report::{ObjectReport, Verdict};
+use crdx_engine::simulation::built_in_server::BuiltInServer;
+use crdx_engine::simulation::existing::ExistingObjects;
+use crdx_engine::simulation::known_cluster::given::GivenObjects;
+use crdx_engine::simulation::object::Object;
+use crdx_engine::simulation::object_store::MemoryStore;
+use crdx_engine::simulation::{OrderedState, Settings, Simulator, Updates, builtin};
 use crdx_server::apply::client_side;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};

@@ -152,6 +152,8 @@ class Repository:
     def compare(self):
         with tempfile.TemporaryDirectory(prefix="repositories-") as work, ControlPlane(self.arguments.assets, os.path.join(work, "plane")) as plane:
             self.work, self.plane, self.served, self.defined = work, plane, plane.resources(), set()
+            version = plane.send("GET", "/version")[1]
+            self.version = f"{version['major']}.{version['minor'].rstrip('+')}"
             self.kubectl = kubectl.Kubectl(os.path.join(self.arguments.assets, "kubectl"), plane.kubeconfig, work)
             self.pass_("created", self.definitions + self.mutated(self.definitions, self.arguments.mutations), [])
             self.install()
@@ -261,7 +263,7 @@ class Repository:
         rejected = self.kubectl.apply(folder, numbered)
         results = self.kubectl.results(folder, [number for number, each in numbered.items() if number not in rejected and len(each.objects) == 1 and not kubectl.is_generated(each)])
         modes = {
-            "offline": verdicts.Validate(self.arguments.binary, "--offline", *offline),
+            "offline": verdicts.Validate(self.arguments.binary, "--offline", "--kubernetes-version", self.version, *offline),
             "live": verdicts.Validate(self.arguments.binary, "--kubeconfig", self.plane.kubeconfig, "--no-cache"),
         }
         items = {mode: validate.items(folder, numbered) for mode, validate in modes.items()}

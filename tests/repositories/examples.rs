@@ -1,10 +1,10 @@
 //! Counts the examples of CRDs of real projects that the server accepts.
 
-use crdx::documents::Entry;
-use crdx::examples::{Checker, ExampleFields, example};
+use crdx_engine::documents::Entry;
+use crdx_engine::examples::{Checker, ExampleFields, example};
+use crdx_input::{Input, Options};
 use crdx_value::Value;
 use crdx_value::release::Release;
-use kubectl_crdx::input::{Input, Options};
 use std::path::{Path, PathBuf};
 
 /// Returns the CRDs of the corpus, each with its file; empty if there is no corpus.

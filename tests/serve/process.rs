@@ -2,9 +2,9 @@
 //! clients.
 
 use crate::conformance::exchange::{Client, Http, InProcess, normalise};
+use crdx_serve::Options;
 use crdx_server::server::Method;
 use crdx_value::release::Release;
-use kubectl_crdx::serve::{self, Options};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -178,10 +178,10 @@ fn attempt(url: &str, method: &str, path: &str, body: Option<&Value>) -> Option<
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-fn start_with_pause(pause: Duration) -> serve::Running {
+fn start_with_pause(pause: Duration) -> crdx_serve::Running {
     let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
     let options = Options { pause_before_commit: pause, ..Options::default() };
-    serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
+    crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
 
 #[test]
@@ -675,21 +675,21 @@ fn third_party_clients_work() {
 }
 
 /// A server in this process that has the CRD.
-fn with_limits(limits: serve::Limits) -> serve::Running {
-    let runtime = serve::Runtime::new().unwrap();
+fn with_limits(limits: crdx_serve::Limits) -> crdx_serve::Running {
+    let runtime = crdx_serve::Runtime::new().unwrap();
     let server = crdx_kinds::builder(Release::NEWEST, 1).with_notifier(runtime.notifier()).build();
-    let running = serve::start(runtime, Arc::new(server), Options { limits, ..Options::default() }).unwrap();
+    let running = crdx_serve::start(runtime, Arc::new(server), Options { limits, ..Options::default() }).unwrap();
     let reply = Http::new(&running.url()).call("POST", CRDS, Some(&crd().to_string()), None, "application/json");
     assert_eq!(reply.code, 201, "{}", reply.body);
     running
 }
 
-fn connect(running: &serve::Running) -> TcpStream {
+fn connect(running: &crdx_serve::Running) -> TcpStream {
     TcpStream::connect(running.url().strip_prefix("http://").unwrap()).unwrap()
 }
 
 /// Nothing but the patience of the server ends a slow client.
-const PATIENT: serve::Limits = serve::Limits {
+const PATIENT: crdx_serve::Limits = crdx_serve::Limits {
     bodies: 8 << 20,
     answers: 30 << 20,
     patience: Duration::from_millis(300),
@@ -733,7 +733,7 @@ fn slow_bodies_do_not_delay_others() {
 
 #[test]
 fn a_body_must_arrive_in_time() {
-    let running = with_limits(serve::Limits { body_timeout: Duration::from_millis(50), ..PATIENT });
+    let running = with_limits(crdx_serve::Limits { body_timeout: Duration::from_millis(50), ..PATIENT });
     let mut stream = connect(&running);
     let head = format!("POST {KITES} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{");
     stream.write_all(head.as_bytes()).unwrap();
@@ -744,7 +744,7 @@ fn a_body_must_arrive_in_time() {
 
 /// Requests a list of 28 MB, more than the system buffers, from clients that do not read it, and then reads it. Returns
 /// the number of answers of these clients that are incomplete.
-fn unread_lists(limits: serve::Limits, clients: usize) -> usize {
+fn unread_lists(limits: crdx_serve::Limits, clients: usize) -> usize {
     let running = with_limits(limits);
     let mut client = Http::new(&running.url());
     for number in 0..20 {
@@ -780,12 +780,12 @@ fn unread_lists(limits: serve::Limits, clients: usize) -> usize {
 #[test]
 fn unread_answers_make_room_for_others() {
     // There is room for one list.
-    let limits = serve::Limits { patience: Duration::from_secs(2), ..PATIENT };
+    let limits = crdx_serve::Limits { patience: Duration::from_secs(2), ..PATIENT };
     assert!(unread_lists(limits, 3) > 0);
 }
 
 #[test]
 fn an_answer_must_be_read_in_time() {
-    let limits = serve::Limits { answers: usize::MAX, write_timeout: Duration::from_millis(100), ..PATIENT };
+    let limits = crdx_serve::Limits { answers: usize::MAX, write_timeout: Duration::from_millis(100), ..PATIENT };
     assert_eq!(unread_lists(limits, 1), 1);
 }

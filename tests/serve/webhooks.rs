@@ -4,11 +4,11 @@ mod conversion;
 pub mod hook;
 
 use crate::conformance::exchange::{Client, Http, Reply};
+use crdx_serve::{Options, Running, WebhookService, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Namespaces, Server, ServerBuilder};
 use crdx_value::release::Release;
 use hook::{CERTIFICATE, Hook, patched, reviewed};
-use kubectl_crdx::serve::{self, Options, Running, WebhookService, Webhooks};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ fn start(hook: &Hook, server: Server) -> Running {
     let mut webhooks = Webhooks::default();
     webhooks.add("system", "hook", WebhookService::read(&hook.url).unwrap());
     let options = Options { webhooks: Some(webhooks), ..Options::default() };
-    serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
+    crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
 
 fn send(url: &str, method: &str, path: &str, body: Option<&Value>) -> Reply {

@@ -78,7 +78,7 @@ pub fn check(question: &Question) -> std::result::Result<(crdx_cel::ast::Checked
 
 fn value_of(answer: &Answer) -> crdx_cel::Value<'static> {
     use crdx_cel::Value;
-    use crdx_cel::value::{Duration, Key, Map, Timestamp};
+    use crdx_cel::value::{Duration, MapKey, Map, Timestamp};
     match answer {
         Answer::Null => Value::Null,
         Answer::Bool(b) => Value::Bool(*b),

@@ -4,7 +4,7 @@ use crdx_cel::decl::{DeclField, DeclType, Shape};
 use crdx_cel::env::{BaseEnv, Env, Objects};
 use crdx_cel::syntax::Macro;
 use crdx_cel::types::Type;
-use crdx_cel::value::{Key, Map, Opaque, Quantity, Semver, Value as Cel};
+use crdx_cel::value::{Map, MapKey, Opaque, Quantity, Semver, Value as Cel};
 use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::release::{Gate, Release};
@@ -71,7 +71,6 @@ pub enum DeviceError {
     Version {
         /// The attribute.
         name: String,
-        /// The reason.
         reason: GoError,
     },
     /// An attribute has none of the types of attributes.
@@ -82,7 +81,6 @@ pub enum DeviceError {
     Capacity {
         /// The capacity.
         name: String,
-        /// The reason.
         reason: GoError,
     },
 }
@@ -119,10 +117,10 @@ pub fn value<'a>(driver: &'a str, device: &'a Value) -> Result<Cel<'a>, DeviceEr
 }
 
 /// Values by domain and name.
-type Domains<'a> = BTreeMap<&'a str, BTreeMap<Key<'a>, Cel<'a>>>;
+type Domains<'a> = BTreeMap<&'a str, BTreeMap<MapKey<'a>, Cel<'a>>>;
 
-fn key(name: &str) -> Key<'_> {
-    Key::String(name.into())
+fn key(name: &str) -> MapKey<'_> {
+    MapKey::String(name.into())
 }
 
 /// Adds the value of a qualified name; the domain of a name without one is the driver (`parseQualifiedName`).

@@ -3,7 +3,6 @@
 pub mod admin_access;
 pub mod admission;
 mod amounts;
-pub mod cluster_fields;
 pub mod default_class;
 pub mod device;
 pub mod limit_ranger;

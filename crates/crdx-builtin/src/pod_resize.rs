@@ -8,14 +8,14 @@ use crdx_value::quote::go_quote;
 
 /// The reason why a resize is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ResizeRefusal {
     /// The text.
     pub reason: String,
     /// The type of the cause in the details; empty if there is none.
     pub cause: &'static str,
 }
 
-impl Refusal {
+impl ResizeRefusal {
     fn new(reason: String, cause: &'static str) -> Self {
         Self { reason, cause }
     }
@@ -29,26 +29,26 @@ pub fn node_name<'v>(pod: &'v Value, old: &Value) -> Option<&'v str> {
 }
 
 /// The reason why a Node refuses a resize; `node` is `None` if there is no Node with this name.
-pub fn refusal(pod: &Value, old: &Value, name: &str, node: Option<&Value>) -> Option<Refusal> {
-    let Some(node) = node else { return Some(Refusal::new(format!("node {} not found", go_quote(name)), "")) };
+pub fn refusal(pod: &Value, old: &Value, name: &str, node: Option<&Value>) -> Option<ResizeRefusal> {
+    let Some(node) = node else { return Some(ResizeRefusal::new(format!("node {} not found", go_quote(name)), "")) };
     let declared = node.at(&["status", "declaredFeatures"]).and_then(Value::as_array).unwrap_or_default();
     let is_missing = |feature: &&str| !declared.iter().any(|declared| declared.as_str() == Some(*feature));
     let missing: Vec<&str> = required_features(pod, old).into_iter().filter(is_missing).collect();
     if !missing.is_empty() {
         let (missing, name) = (missing.join(", "), go_quote(name));
         let reason = format!("pod update requires features {missing} which are not available on node {name}");
-        return Some(Refusal::new(reason, ""));
+        return Some(ResizeRefusal::new(reason, ""));
     }
     let system = node.str_at(&["metadata", "labels", "kubernetes.io/os"]).unwrap_or("linux");
     if system != "linux" {
         let (name, system) = (go_quote(name), go_quote(system));
         let reason = format!("pod resize is only supported on linux nodes, node {name} is {system}");
-        return Some(Refusal::new(reason, "UnsupportedPlatform"));
+        return Some(ResizeRefusal::new(reason, "UnsupportedPlatform"));
     }
     let excess = excess(pod, node);
     (!excess.is_empty()).then(|| {
         let reason = format!("node didn't have enough allocatable resources: {}", excess.join("; "));
-        Refusal::new(reason, "NodeCapacity")
+        ResizeRefusal::new(reason, "NodeCapacity")
     })
 }
 

@@ -33,7 +33,7 @@ const CLASS_SUFFIX: &str = ".storageclass.storage.k8s.io/";
 
 /// A write that quotas may refuse.
 #[derive(Clone, Copy, Debug)]
-pub struct Write<'v> {
+pub struct QuotaRequest<'v> {
     /// The resource, such as `pods` or `deployments.apps`.
     pub resource: &'v str,
     /// The object as it would be stored.
@@ -56,7 +56,7 @@ pub struct LimitedResource {
 /// Returns the reason why one of the quotas in the namespace refuses a write, or why it needs another quota (`CheckRequest`).
 pub fn refusal<'v>(
     quotas: impl IntoIterator<Item = &'v Value>,
-    write: Write<'_>,
+    write: QuotaRequest<'_>,
     limited: &[LimitedResource],
 ) -> Option<String> {
     if !write.is_charged() {
@@ -181,7 +181,7 @@ pub fn is_counted(resource: &str, name: &str) -> bool {
     }
 }
 
-impl Write<'_> {
+impl QuotaRequest<'_> {
     /// Returns true if quotas may refuse the write: updates of most objects do not change what they use.
     pub fn is_charged(&self) -> bool {
         self.old.is_none() || matches!(self.resource, "services" | "persistentvolumeclaims")
@@ -354,7 +354,7 @@ mod tests {
 
     fn of(quota: &Value, resource: &str, object: &str) -> String {
         let object = read(object);
-        refusal([quota], Write { resource, object: &object, old: None }, &[]).unwrap_or_default()
+        refusal([quota], QuotaRequest { resource, object: &object, old: None }, &[]).unwrap_or_default()
     }
 
     #[test]
@@ -440,14 +440,14 @@ mod tests {
             ))
         };
         let refused = |new: &Value, old: Option<&Value>| {
-            let write = Write { resource: "persistentvolumeclaims", object: new, old };
+            let write = QuotaRequest { resource: "persistentvolumeclaims", object: new, old };
             refusal([&size], write, &[]).unwrap_or_default()
         };
         let text = format!("exceeded quota: q, requested: {gold}=2Gi, used: {gold}=9Gi, limited: {gold}=10Gi");
         assert_eq!(refused(&claim("gold", "2Gi"), None), text);
         assert_eq!(refused(&claim("iron", "2Gi"), None), "");
         let full = quota("", r#""requests.storage":"0""#, r#""requests.storage":"0""#);
-        let write = Write { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
+        let write = QuotaRequest { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
         let rounded = refusal([&full], write, &[]).unwrap_or_default();
         assert!(rounded.contains("requested: requests.storage=2,"), "{rounded}");
         assert_eq!(refused(&claim("gold", "5Gi"), Some(&claim("gold", "4Gi"))), "");

@@ -39,6 +39,15 @@ impl Expr {
     }
 }
 
+/// The form of a selection of a field, key or item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// `a.b`, `a[b]`
+    Plain,
+    /// `a.?b`, `a[?b]`
+    Optional,
+}
+
 /// The kind of a node, with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {

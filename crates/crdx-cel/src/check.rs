@@ -8,7 +8,9 @@ mod suggest;
 mod unify;
 
 use super::{
-    ast::{Ast, CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, MapEntry, Reference, SourceInfo},
+    ast::{
+        Ast, CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, MapEntry, Reference, Selection, SourceInfo,
+    },
     decl::{DeclType, Shape},
     env::{Env, Function, Named},
     issues::{Issues, Location},
@@ -247,7 +249,7 @@ impl Checker<'_> {
             return Type::Error;
         }
         let ExprKind::Select { operand, field, test_only } = &mut expr.kind else { return Type::Error };
-        let type_ = self.check_field(id, operand, field, false);
+        let type_ = self.check_field(id, operand, field, Selection::Plain);
         if *test_only { Type::Bool } else { self.bindings.resolve(&type_) }
     }
 
@@ -277,7 +279,7 @@ impl Checker<'_> {
         Some(parts.join("."))
     }
 
-    fn check_field(&mut self, id: ExprId, operand: &mut Expr, field: &str, optional: bool) -> Type {
+    fn check_field(&mut self, id: ExprId, operand: &mut Expr, field: &str, selection: Selection) -> Type {
         self.check(operand);
         let operand_type = self.bindings.resolve(&self.type_of(operand));
         let (target, was_optional) = unwrap_optional(&operand_type);
@@ -296,7 +298,7 @@ impl Checker<'_> {
                 Type::Dyn
             }
         };
-        if was_optional || optional { Type::optional(result) } else { result }
+        if was_optional || selection == Selection::Optional { Type::optional(result) } else { result }
     }
 
     fn field_type(&mut self, id: ExprId, object: &str, field: &str) -> Type {
@@ -388,7 +390,7 @@ impl Checker<'_> {
             self.report(field.id, "unsupported optional field selection");
             return Type::Error;
         };
-        let type_ = self.check_field(id, operand, name, true);
+        let type_ = self.check_field(id, operand, name, Selection::Optional);
         let select = self.env.base.functions.get("_?._").and_then(|function| function.candidates().first());
         self.set_reference(id, Reference::Overloads(select.map(|found| found.overload).into_iter().collect()));
         self.set_type(field.id, Type::String);

@@ -16,7 +16,7 @@ use super::{
 };
 use crdx_value::release::{Minor, V1_33};
 pub use interval::Interval;
-use path::{Path, Paths};
+use path::{AstPath, Paths};
 
 /// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
 /// it treats every variable as having this type.
@@ -33,7 +33,7 @@ pub fn estimate_with_sizes(checked: &CheckedAst, size_at: &dyn Fn(&[&str]) -> Op
         server: checked.server,
         size_at,
         paths: Paths::default(),
-        by_id: vec![Path::NONE; size],
+        by_id: vec![AstPath::NONE; size],
         sizes: vec![None; size],
         entries: vec![None; size],
         locals: Vec::new(),
@@ -60,15 +60,15 @@ impl Entries {
 #[derive(Clone, Debug)]
 struct Local {
     name: String,
-    path: Path,
+    path: AstPath,
     size: Option<Interval>,
     entries: Option<Entries>,
 }
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug)]
-struct Node<'a> {
-    path: Path,
+struct AstNode<'a> {
+    path: AstPath,
     type_: &'a Type,
     /// `None` for the element of a list, which has a size but no expression.
     expr: Option<&'a Expr>,
@@ -82,7 +82,7 @@ struct Estimator<'a> {
     /// The maximum size of the value at a path.
     size_at: &'a dyn Fn(&[&str]) -> Option<u64>,
     paths: Paths<'a>,
-    by_id: Vec<Path>,
+    by_id: Vec<AstPath>,
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
@@ -256,13 +256,13 @@ impl<'a> Estimator<'a> {
         sum.add(cost)
     }
 
-    fn node(&mut self, expr: &'a Expr) -> Node<'a> {
+    fn node(&mut self, expr: &'a Expr) -> AstNode<'a> {
         let mut path = self.path_of(expr);
         if self.paths.first(path).is_some_and(|name| matches!(name, "@result" | "__result__")) {
-            path = Path::NONE;
+            path = AstPath::NONE;
         }
         let size = if self.tracks_locals() { self.size(expr) } else { self.size_early(expr) };
-        Node { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size }
+        AstNode { path, type_: self.checked.type_of(expr.id), expr: Some(expr), size }
     }
 
     // Variables
@@ -302,16 +302,16 @@ impl<'a> Estimator<'a> {
 
     // Paths and sizes
 
-    fn path_of(&self, expr: &Expr) -> Path {
+    fn path_of(&self, expr: &Expr) -> AstPath {
         if let ExprKind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
             return local.path;
         }
-        self.by_id.get(expr.id as usize).copied().unwrap_or(Path::NONE)
+        self.by_id.get(expr.id as usize).copied().unwrap_or(AstPath::NONE)
     }
 
-    fn set_path(&mut self, id: ExprId, path: Path) {
+    fn set_path(&mut self, id: ExprId, path: AstPath) {
         if let Some(slot) = self.by_id.get_mut(id as usize) {
             *slot = path;
         }
@@ -382,17 +382,17 @@ impl<'a> Estimator<'a> {
     }
 
     /// The size that the declared type at a path allows.
-    fn declared_size(&self, path: Path) -> Option<Interval> {
+    fn declared_size(&self, path: AstPath) -> Option<Interval> {
         (self.size_at)(self.paths.parts(path)).map(|most| Interval::new(0, most))
     }
 
     /// The size of an argument: the computed size or, if there is none, the declared size.
-    fn node_size(&self, node: &Node) -> Interval {
+    fn node_size(&self, node: &AstNode) -> Interval {
         node.size.or_else(|| self.declared_size(node.path)).unwrap_or(Interval::UNKNOWN)
     }
 
     /// The size of an operand of a standard operator.
-    fn operand_size(&self, node: &Node) -> Interval {
+    fn operand_size(&self, node: &AstNode) -> Interval {
         if self.tracks_locals() { node.size.unwrap_or(Interval::UNKNOWN) } else { self.operand_size_early(node) }
     }
 }
@@ -431,7 +431,7 @@ struct Call<'c, 'a> {
     expr: &'a Expr,
     member: bool,
     /// The arguments, receiver first.
-    args: &'c [Node<'a>],
+    args: &'c [AstNode<'a>],
     /// The costs of the arguments, without the receiver.
     costs: &'c [Interval],
 }
@@ -453,7 +453,7 @@ impl<'a> Estimator<'a> {
             }
             "_?_:_" => {
                 let size = |index: usize| {
-                    call.args.get(index).map_or(Interval::UNKNOWN, |node: &Node| self.operand_size(node))
+                    call.args.get(index).map_or(Interval::UNKNOWN, |node: &AstNode| self.operand_size(node))
                 };
                 let size = size(1).union(size(2));
                 let branch = |index: usize| call.args.get(index)?.expr;

@@ -72,30 +72,38 @@ pub struct BaseEnv {
     pub(super) name_roots: Vec<&'static str>,
 }
 
-/// A cache of environments by server version, compatibility version, and whether they have the types of patches.
-type Built = BTreeMap<(Minor, Minor, bool), Arc<BaseEnv>>;
+/// The parameters that determine an environment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct BaseEnvKey {
+    server: Minor,
+    /// The compatibility version.
+    version: Minor,
+    patch_types: bool,
+}
+
+type BaseEnvCache = BTreeMap<BaseEnvKey, Arc<BaseEnv>>;
 
 impl BaseEnv {
     /// The environment for new expressions (`NewExpressionsEnv`): limited to what the previous release supports, so
     /// that a rollback is possible. Built on first use.
     pub fn for_new(release: Release) -> Arc<Self> {
-        Self::built(release.minor(), release.compatibility(), false)
+        Self::built(BaseEnvKey { server: release.minor(), version: release.compatibility(), patch_types: false })
     }
 
     /// The environment for stored expressions (`StoredExpressionsEnv`): everything the server supports. Every library
     /// is available to stored expressions in the release that introduces it. Built on first use.
     pub fn for_stored(release: Release) -> Arc<Self> {
-        Self::built(release.minor(), release.minor(), false)
+        Self::built(BaseEnvKey { server: release.minor(), version: release.minor(), patch_types: false })
     }
 
     /// Like [`Self::for_new`], for expressions of mutating admission policies.
     pub fn for_new_with_patch_types(release: Release) -> Arc<Self> {
-        Self::built(release.minor(), release.compatibility(), true)
+        Self::built(BaseEnvKey { server: release.minor(), version: release.compatibility(), patch_types: true })
     }
 
     /// Like [`Self::for_stored`], for expressions of mutating admission policies.
     pub fn with_patch_types(release: Release) -> Arc<Self> {
-        Self::built(release.minor(), release.minor(), true)
+        Self::built(BaseEnvKey { server: release.minor(), version: release.minor(), patch_types: true })
     }
 
     /// Returns true if the environment has an overload of a function, given by cel-go's overload id.
@@ -104,15 +112,14 @@ impl BaseEnv {
         function.is_some_and(|function| function.overloads.iter().any(|overload| overload.id == id))
     }
 
-    fn built(server: Minor, version: Minor, patch_types: bool) -> Arc<Self> {
-        static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
+    fn built(key: BaseEnvKey) -> Arc<Self> {
+        static BUILT: OnceLock<Mutex<BaseEnvCache>> = OnceLock::new();
         let built = BUILT.get_or_init(Mutex::default);
         let mut built = lock(built);
-        let entry = built.entry((server, version, patch_types));
-        Arc::clone(entry.or_insert_with(|| Arc::new(Self::build(server, version, patch_types))))
+        Arc::clone(built.entry(key).or_insert_with(|| Arc::new(Self::build(key))))
     }
 
-    fn build(server: Minor, version: Minor, patch_types: bool) -> Self {
+    fn build(BaseEnvKey { server, version, patch_types }: BaseEnvKey) -> Self {
         let mut functions: HashMap<&'static str, Function> = HashMap::new();
         let of_patches = library::patch_overloads().filter(|_| patch_types);
         let all = library::overloads().chain(of_patches);

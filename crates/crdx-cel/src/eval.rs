@@ -31,12 +31,12 @@ pub use cost_limit::PER_CALL_LIMIT;
 use crdx_value::GoError;
 use crdx_value::release::Minor;
 use crdx_value::steps::Steps;
-use node::Node;
+use node::ProgramNode;
 
 /// A planned expression.
 #[derive(Debug)]
 pub struct Program {
-    root: Node,
+    root: ProgramNode,
     /// The number of the environment's variables.
     variables: usize,
     /// The number of slots for loop variables and accumulators, which come after the variables.
@@ -63,7 +63,7 @@ impl Outcome<'_> {
 }
 
 /// A callback that computes the fields of an object when an expression selects them.
-pub trait Fields<'a> {
+pub trait LazyFields<'a> {
     /// The value of a field; `None` if the object has no such field.
     fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>>;
 }
@@ -90,7 +90,7 @@ impl Program {
     pub fn run_with<'a>(
         &'a self,
         variables: &[Result<Value<'a>, Error>],
-        fields: &dyn Fields<'a>,
+        fields: &dyn LazyFields<'a>,
         limit: u64,
         steps: &Steps,
     ) -> Outcome<'a> {
@@ -208,7 +208,7 @@ mod tests {
 
     struct OneField;
 
-    impl<'a> Fields<'a> for OneField {
+    impl<'a> LazyFields<'a> for OneField {
         fn get(&self, name: &str) -> Option<Result<Value<'a>, Error>> {
             (name == "there").then_some(Ok(Value::Int(7)))
         }

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 //!
 //! # Modules
 //! The types for other programs are at the top of the crate. The modules are the stages, which the crates of kubectl-crdx use

@@ -26,7 +26,7 @@ use super::{
     ast::{Ast, Expr, SourceInfo},
     issues::{Issues, Location},
 };
-use build::Builder;
+use build::AstBuilder;
 pub use build::is_reserved;
 pub use macros::{Macro, MacroSet};
 
@@ -90,7 +90,7 @@ pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
             return Err(issues);
         }
     }
-    let mut builder = Builder::new(source, options);
+    let mut builder = AstBuilder::new(source, options);
     let expr = match parser::parse(&mut builder) {
         Ok(expr) => Some(expr),
         Err(_) if builder.too_large => None,
@@ -110,15 +110,15 @@ pub fn parse(source: &str, options: ParseOptions) -> Result<Ast, Issues> {
 
 /// Reports the errors of an invalid source as cel-go does.
 #[cfg(feature = "recovery")]
-fn explain(builder: &mut Builder<'_>, _: parser::InvalidSource) -> Option<Expr> {
-    *builder = Builder::new(builder.source, builder.options);
+fn explain(builder: &mut AstBuilder<'_>, _: parser::InvalidSource) -> Option<Expr> {
+    *builder = AstBuilder::new(builder.source, builder.options);
     let tree = recover::recover(builder);
     tree.and_then(|tree| visit::visit(builder, &tree)).ok()
 }
 
 /// Reports the first error of an invalid source.
 #[cfg(not(feature = "recovery"))]
-fn explain(builder: &mut Builder<'_>, invalid: parser::InvalidSource) -> Option<Expr> {
+fn explain(builder: &mut AstBuilder<'_>, invalid: parser::InvalidSource) -> Option<Expr> {
     match invalid {
         parser::InvalidSource::TooDeep => {
             builder

@@ -29,11 +29,11 @@ pub use equal::{contains, equal};
 pub use error::Error;
 pub use fuel::Fuel;
 pub use list::{Element, List};
-pub use map::{Key, Map};
+pub use map::{Map, MapKey};
 pub use message::Message;
 pub use opaque::{
-    Access, Attributes, Authorizer, Cidr, Decision, Format, Ip, Opaque, PathCheck, Quantity, ResourceCheck, Semver,
-    Subject, Url, User, Verdict, parse_request_uri,
+    Access, Attributes, Authorizer, Cidr, Decision, Ip, NamedFormat, Opaque, PathCheck, Quantity, ResourceCheck,
+    Semver, Subject, Url, User, Verdict, parse_request_uri,
 };
 pub use order::compare;
 pub use partial::{Gaps, UsedGap};

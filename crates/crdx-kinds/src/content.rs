@@ -46,8 +46,4 @@ impl ContentValidation for Content {
     fn status_warnings(&self, kind: (&str, &str), object: &Value, release: Release) -> Vec<String> {
         validation::status_warnings(kind, object, release)
     }
-
-    fn subject_refusal(&self, request: &Value) -> Option<&'static str> {
-        validation::subject_refusal(request)
-    }
 }

@@ -12,6 +12,7 @@ mod apps;
 mod autoscaling;
 mod batch;
 mod certificates;
+mod cluster_fields;
 mod content;
 mod coordination;
 mod core;
@@ -35,6 +36,9 @@ mod tests;
 
 use crate::core::service::allocator::Allocations;
 pub use crate::core::service::allocator::needs_other_families;
+use admission::PLUGINS;
+pub use admission::configuration::{ConfigurationError, check as check_configuration};
+use cluster_fields::FieldsOfCluster;
 use content::Content;
 use crdx_server::server::{BuiltInKinds, Server, ServerBuilder};
 use crdx_value::release::Release;
@@ -43,7 +47,9 @@ use crdx_value::release::Release;
 pub static KINDS: BuiltInKinds = BuiltInKinds {
     strategies: STRATEGIES,
     content: &Content,
+    cluster_fields: &FieldsOfCluster,
     allocator: |allows_any_port| Box::new(Allocations::new(allows_any_port)),
+    initial_objects: scheduling::priority_class::system_classes,
 };
 
 static STRATEGIES: &[(&str, &str, &dyn crdx_server::server::KindStrategy)] = &[
@@ -99,7 +105,7 @@ static STRATEGIES: &[(&str, &str, &dyn crdx_server::server::KindStrategy)] = &[
     ("", "Event", &core::event::EVENT),
     ("", "LimitRange", &core::limit_range::LimitRange),
     ("", "Namespace", &core::namespace::NAMESPACE),
-    ("", "Node", &core::node::Node),
+    ("", "Node", &core::node::NODE),
     ("", "PersistentVolume", &core::persistent_volume::PersistentVolume),
     ("", "PersistentVolumeClaim", &core::persistent_volume_claim::PersistentVolumeClaim),
     ("", "Pod", &core::pod::Pod),
@@ -133,13 +139,13 @@ static STRATEGIES: &[(&str, &str, &dyn crdx_server::server::KindStrategy)] = &[
     ("resource.k8s.io", "ResourceClaim", &resource::resource_claim::ResourceClaim),
     ("resource.k8s.io", "ResourceClaimTemplate", &resource::resource_claim_template::ResourceClaimTemplate),
     ("resource.k8s.io", "ResourceSlice", &resource::resource_slice::ResourceSlice),
-    ("scheduling.k8s.io", "PriorityClass", &scheduling::priority_class::PRIORITY_CLASS),
+    ("scheduling.k8s.io", "PriorityClass", &scheduling::priority_class::PriorityClass),
     ("storage.k8s.io", "CSIDriver", &storage::csi_driver::CSI_DRIVER),
     ("storage.k8s.io", "CSINode", &storage::csi_node::CSI_NODE),
     ("storage.k8s.io", "CSIStorageCapacity", &storage::csi_storage_capacity::CSI_STORAGE_CAPACITY),
     ("storage.k8s.io", "StorageClass", &storage::storage_class::STORAGE_CLASS),
     ("storage.k8s.io", "VolumeAttachment", &storage::volume_attachment::VOLUME_ATTACHMENT),
-    ("storage.k8s.io", "VolumeAttributesClass", &storage::volume_attributes_class::VolumeAttributesClass),
+    ("storage.k8s.io", "VolumeAttributesClass", &storage::volume_attributes_class::VOLUME_ATTRIBUTES_CLASS),
     (
         "storagemigration.k8s.io",
         "StorageVersionMigration",
@@ -149,5 +155,10 @@ static STRATEGIES: &[(&str, &str, &dyn crdx_server::server::KindStrategy)] = &[
 
 /// The options of a server that knows built-in kinds; see [`Server::builder`].
 pub fn builder(release: Release, seed: u64) -> ServerBuilder {
-    Server::builder(release, seed).with_kinds(&KINDS)
+    with_kinds(Server::builder(release, seed))
+}
+
+/// Gives the built-in kinds to a server: their strategies, and the plugins that know them.
+pub fn with_kinds(builder: ServerBuilder) -> ServerBuilder {
+    builder.with_kinds(&KINDS, PLUGINS)
 }

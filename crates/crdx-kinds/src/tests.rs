@@ -43,6 +43,11 @@ fn body(response: &Response) -> Arc<Value> {
     }
 }
 
+/// The code and the body of a response.
+pub(crate) fn code_and_body(response: Response) -> (u16, Value) {
+    (response.code, Arc::unwrap_or_clone(body(&response)))
+}
+
 fn names(response: &Response) -> Vec<String> {
     let body = body(response);
     let items = body.get("items").and_then(Value::as_array).unwrap();

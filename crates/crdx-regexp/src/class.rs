@@ -31,16 +31,10 @@ pub(crate) fn add_folded_range(ranges: &mut Ranges, lo: u32, hi: u32) {
     }
 }
 
-/// Adds a normalized class, or its complement if `negated`.
-pub(crate) fn add_class(ranges: &mut Ranges, class: &[(u32, u32)], negated: bool) {
-    if negated {
-        for (lo, hi) in negate(class) {
-            add_range(ranges, lo, hi);
-        }
-    } else {
-        for &(lo, hi) in class {
-            add_range(ranges, lo, hi);
-        }
+/// Adds a normalized class.
+pub(crate) fn add_class(ranges: &mut Ranges, class: &[(u32, u32)]) {
+    for &(lo, hi) in class {
+        add_range(ranges, lo, hi);
     }
 }
 
@@ -91,19 +85,25 @@ const DIGIT: &[(u32, u32)] = &[(0x30, 0x39)];
 const SPACE: &[(u32, u32)] = &[(0x9, 0xA), (0xC, 0xD), (0x20, 0x20)];
 const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
 
+/// A class with a name, or its complement.
+pub(crate) struct AsciiClass {
+    pub ranges: &'static [(u32, u32)],
+    pub negated: bool,
+}
+
 /// `\d`, `\s`, `\w` and their complements, which match ASCII only.
-pub(crate) fn perl(letter: char) -> Option<(&'static [(u32, u32)], bool)> {
+pub(crate) fn perl(letter: char) -> Option<AsciiClass> {
     let class = match letter.to_ascii_lowercase() {
         'd' => DIGIT,
         's' => SPACE,
         'w' => WORD,
         _ => return None,
     };
-    Some((class, letter.is_ascii_uppercase()))
+    Some(AsciiClass { ranges: class, negated: letter.is_ascii_uppercase() })
 }
 
 /// POSIX classes such as `[:alpha:]` and `[:^alpha:]`.
-pub(crate) fn posix(name: &str) -> Option<(&'static [(u32, u32)], bool)> {
+pub(crate) fn posix(name: &str) -> Option<AsciiClass> {
     let name = name.strip_prefix("[:")?.strip_suffix(":]")?;
     let (name, negated) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
     let class: &[(u32, u32)] = match name {
@@ -123,5 +123,5 @@ pub(crate) fn posix(name: &str) -> Option<(&'static [(u32, u32)], bool)> {
         "xdigit" => &[(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)],
         _ => return None,
     };
-    Some((class, negated))
+    Some(AsciiClass { ranges: class, negated })
 }

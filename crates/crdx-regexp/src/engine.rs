@@ -1,6 +1,6 @@
 //! An automaton of regex-automata for patterns that match much text.
 
-use super::tree::{Assertion, Greediness, Node, Op};
+use super::tree::{Assertion, Greediness, Op, RegexpNode};
 use crdx_value::unicode::{self as tables, MAX, Ranges};
 use regex_automata::meta::{Builder, Config, Regex};
 use regex_automata::{Input, Match};
@@ -11,7 +11,6 @@ const AUTOMATON_LIMIT: usize = 4 << 20;
 /// The maximum height of trees for regex-automata, which processes them recursively.
 const HEIGHT_LIMIT: u32 = 120;
 
-/// An automaton.
 #[derive(Debug)]
 pub struct Automaton {
     regex: Regex,
@@ -22,7 +21,7 @@ pub struct Automaton {
 
 impl Automaton {
     /// Compiles a pattern; `None` if it is too large or nested too deeply.
-    pub fn new(tree: &mut Node) -> Option<Self> {
+    pub fn new(tree: &mut RegexpNode) -> Option<Self> {
         if tree.height() > HEIGHT_LIMIT {
             return None;
         }
@@ -87,8 +86,8 @@ fn literal(runes: &[u32], fold: bool) -> hir::Hir {
 }
 
 /// Converts the tree for regex-automata; `None` if a number is out of range.
-fn translate(node: &Node) -> Option<hir::Hir> {
-    let repetition = |min, max, greediness: Greediness, sub: &Node| {
+fn translate(node: &RegexpNode) -> Option<hir::Hir> {
+    let repetition = |min, max, greediness: Greediness, sub: &RegexpNode| {
         let sub = Box::new(translate(sub)?);
         Some(hir::Hir::repetition(hir::Repetition { min, max, greedy: greediness == Greediness::Greedy, sub }))
     };

@@ -1,6 +1,6 @@
 //! Escape sequences and named classes.
 
-use super::class;
+use super::class::{self, AsciiClass};
 use super::parse::{BAD_ESCAPE, BAD_RANGE, Error, Parser, TRAILING_BACKSLASH};
 use crdx_value::unicode::{self as tables, MAX, Ranges};
 use std::collections::hash_map::Entry;
@@ -73,16 +73,16 @@ impl Parser<'_> {
             Entry::Occupied(found) => found.into_mut(),
             Entry::Vacant(place) => place.insert(class()?),
         };
-        class::add_class(ranges, found, false);
+        class::add_class(ranges, found);
         self.in_brackets.insert(name);
         Some(())
     }
 
-    fn add_group(&mut self, name: &str, ranges: &mut Ranges, (group, negated): (&[(u32, u32)], bool)) {
+    fn add_group(&mut self, name: &str, ranges: &mut Ranges, class: &AsciiClass) {
         let folds = self.flags.fold;
         self.add_named(name.to_owned(), ranges, || {
-            let class = if folds { class::folded(group) } else { group.to_owned() };
-            Some(if negated { class::negate(&class) } else { class })
+            let found = if folds { class::folded(class.ranges) } else { class.ranges.to_owned() };
+            Some(if class.negated { class::negate(&found) } else { found })
         });
     }
 
@@ -91,8 +91,8 @@ impl Parser<'_> {
         if self.byte(at) != Some(b'\\') {
             return None;
         }
-        let group = class::perl(char::from(self.byte(at + 1)?))?;
-        self.add_group(self.slice(at, at + 2), ranges, group);
+        let class = class::perl(char::from(self.byte(at + 1)?))?;
+        self.add_group(self.slice(at, at + 2), ranges, &class);
         Some(at + 2)
     }
 
@@ -105,8 +105,8 @@ impl Parser<'_> {
         let Some(length) = self.rest(at + 2).find(":]") else { return Ok(None) };
         let end = at + 2 + length + 2;
         let name = self.slice(at, end);
-        let Some(group) = class::posix(name) else { return Err(Error::new(BAD_RANGE, name)) };
-        self.add_group(name, ranges, group);
+        let Some(class) = class::posix(name) else { return Err(Error::new(BAD_RANGE, name)) };
+        self.add_group(name, ranges, &class);
         Ok(Some(end))
     }
 

@@ -3,13 +3,17 @@
 //! This does not change matches. It is necessary because Go checks its limits on depth and size afterwards.
 
 use super::parse::{Limit, MAX_HEIGHT, Parser};
-use super::tree::{Node, Op};
+use super::tree::{Op, RegexpNode};
 use super::union::{clean_class, merge_classes};
 
 impl Parser<'_> {
     /// Combines alternatives into one node. `depth` counts levels of common prefixes, each of which becomes a level of
     /// the tree.
-    pub(super) fn collapse_alternatives(&mut self, mut nodes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
+    pub(super) fn collapse_alternatives(
+        &mut self,
+        mut nodes: Vec<RegexpNode>,
+        depth: u32,
+    ) -> Result<RegexpNode, Limit> {
         if depth > MAX_HEIGHT {
             return Err(Limit::Depth);
         }
@@ -43,15 +47,15 @@ impl Parser<'_> {
         Ok(whole)
     }
 
-    fn prefixed(&mut self, prefix: Node, suffixes: Vec<Node>, depth: u32) -> Result<Node, Limit> {
+    fn prefixed(&mut self, prefix: RegexpNode, suffixes: Vec<RegexpNode>, depth: u32) -> Result<RegexpNode, Limit> {
         let suffix = self.collapse_alternatives(suffixes, depth + 1)?;
         Ok(self.new_node(Op::Concat(vec![prefix, suffix])))
     }
 
     /// Combines adjacent alternatives that begin with the same literal.
-    fn by_literal(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
+    fn by_literal(&mut self, nodes: Vec<RegexpNode>, depth: u32) -> Result<Vec<RegexpNode>, Limit> {
         let mut out = Vec::with_capacity(nodes.len());
-        let mut run: Vec<Node> = Vec::new();
+        let mut run: Vec<RegexpNode> = Vec::new();
         let (mut text, mut fold): (Vec<u32>, bool) = (Vec::new(), false);
         for node in nodes.into_iter().map(Some).chain([None]) {
             if let Some(node) = &node {
@@ -74,8 +78,8 @@ impl Parser<'_> {
 
     fn join_run(
         &mut self,
-        out: &mut Vec<Node>,
-        run: &mut Vec<Node>,
+        out: &mut Vec<RegexpNode>,
+        run: &mut Vec<RegexpNode>,
         text: &[u32],
         fold: bool,
         depth: u32,
@@ -98,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// Removes the first `count` code points of a node.
-    fn without_text(&mut self, mut node: Node, count: usize) -> Node {
+    fn without_text(&mut self, mut node: RegexpNode, count: usize) -> RegexpNode {
         node.changed();
         match &mut node.op {
             Op::Concat(subs) if !subs.is_empty() => {
@@ -128,9 +132,9 @@ impl Parser<'_> {
     }
 
     /// Combines adjacent alternatives that begin with the same class, or with the same repetition of it.
-    fn by_class(&mut self, nodes: Vec<Node>, depth: u32) -> Result<Vec<Node>, Limit> {
+    fn by_class(&mut self, nodes: Vec<RegexpNode>, depth: u32) -> Result<Vec<RegexpNode>, Limit> {
         let mut out = Vec::with_capacity(nodes.len());
-        let mut run: Vec<Node> = Vec::new();
+        let mut run: Vec<RegexpNode> = Vec::new();
         for node in nodes.into_iter().map(Some).chain([None]) {
             let first = run.first().and_then(leading_node);
             let continues = match (first, node.as_ref().and_then(leading_node)) {
@@ -165,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// Splits a node into its first piece and the rest.
-    fn without_first(&mut self, mut node: Node) -> (Option<Node>, Node) {
+    fn without_first(&mut self, mut node: RegexpNode) -> (Option<RegexpNode>, RegexpNode) {
         node.changed();
         if let Op::Concat(subs) = &mut node.op
             && !subs.is_empty()
@@ -184,8 +188,8 @@ impl Parser<'_> {
     }
 
     /// Merges adjacent classes into one.
-    fn classes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
-        let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
+    fn classes(&mut self, nodes: Vec<RegexpNode>) -> Vec<RegexpNode> {
+        let mut out: Vec<RegexpNode> = Vec::with_capacity(nodes.len());
         let mut merged = 0;
         for mut node in nodes {
             match out.last_mut() {
@@ -215,7 +219,7 @@ impl Parser<'_> {
     }
 }
 
-fn leading_text(node: &Node) -> (&[u32], bool) {
+fn leading_text(node: &RegexpNode) -> (&[u32], bool) {
     let first = match &node.op {
         Op::Concat(subs) => subs.first().unwrap_or(node),
         _ => node,
@@ -226,7 +230,7 @@ fn leading_text(node: &Node) -> (&[u32], bool) {
     }
 }
 
-fn leading_node(node: &Node) -> Option<&Node> {
+fn leading_node(node: &RegexpNode) -> Option<&RegexpNode> {
     let first = match &node.op {
         Op::Concat(subs) => subs.first()?,
         _ => node,

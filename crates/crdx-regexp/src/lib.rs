@@ -5,6 +5,8 @@
 //! errors have Go's messages. [`parse`] therefore parses the pattern. [`vm`] executes it, and [`engine`] passes the tree to
 //! regex-automata once it has matched much text. Matching is leftmost-first, in time linear in the length of the text.
 
+#![warn(missing_docs)]
+
 mod class;
 mod engine;
 mod escape;

@@ -6,7 +6,7 @@
 //! ([`factor`](super::factor)).
 
 use super::class;
-use super::tree::{Assertion, Greediness, Node, Op};
+use super::tree::{Assertion, Greediness, Op, RegexpNode};
 use crdx_value::unicode::{self as tables, Ranges};
 use std::collections::{HashMap, HashSet};
 
@@ -82,15 +82,23 @@ pub(super) struct Flags {
     lazy: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum ParenKind {
+    /// `(…)`, `(?P<name>…)`
+    Capture,
+    /// `(?:…)`
+    NoCapture,
+}
+
 #[derive(Debug)]
-enum Entry {
-    Node(Node),
-    Paren { is_group: bool, flags: Flags },
+enum StackEntry {
+    Node(RegexpNode),
+    Paren { kind: ParenKind, flags: Flags },
     Bar,
 }
 
 /// Parses a pattern. If it was not UTF-8, `malformed` is the offset of the first U+FFFD that replaces a byte.
-pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<Node, Error> {
+pub fn parse(pattern: &str, malformed: Option<usize>) -> Result<RegexpNode, Error> {
     let mut parser = Parser {
         source: pattern,
         malformed,
@@ -112,7 +120,7 @@ pub(super) struct Parser<'a> {
     source: &'a str,
     malformed: Option<usize>,
     pub(super) flags: Flags,
-    stack: Vec<Entry>,
+    stack: Vec<StackEntry>,
     /// The number of nodes that Go would have allocated, and how many of them are free: sizes are computed only above a
     /// number of nodes.
     allocated: i64,
@@ -169,7 +177,7 @@ impl<'a> Parser<'a> {
         Error::new(kind, self.source)
     }
 
-    fn run(&mut self) -> Result<Node, Error> {
+    fn run(&mut self) -> Result<RegexpNode, Error> {
         let mut at = 0;
         let mut last_repeat = None;
         while let Some((c, after)) = self.next(at)? {
@@ -177,7 +185,7 @@ impl<'a> Parser<'a> {
             match c {
                 '(' if self.byte(after) == Some(b'?') => at = self.group_flags(at)?,
                 '(' => {
-                    self.open(true)?;
+                    self.open(ParenKind::Capture)?;
                     at = after;
                 }
                 '|' => {
@@ -231,7 +239,7 @@ impl<'a> Parser<'a> {
         }
         self.close_alternatives().map_err(|l| self.whole(l))?;
         match (self.stack.pop(), self.stack.is_empty()) {
-            (Some(Entry::Node(node)), true) => Ok(node),
+            (Some(StackEntry::Node(node)), true) => Ok(node),
             _ => Err(Error::new(MISSING_PAREN, self.source)),
         }
     }
@@ -283,10 +291,10 @@ impl<'a> Parser<'a> {
 
     // Groups
 
-    fn open(&mut self, is_group: bool) -> Result<(), Error> {
+    fn open(&mut self, kind: ParenKind) -> Result<(), Error> {
         self.take();
         self.join_literals(None);
-        self.stack.push(Entry::Paren { is_group, flags: self.flags });
+        self.stack.push(StackEntry::Paren { kind, flags: self.flags });
         self.check_size(None).map_err(|l| self.whole(l))
     }
 
@@ -309,7 +317,7 @@ impl<'a> Parser<'a> {
             if name.is_empty() || !name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric()) {
                 return Err(Error::new(BAD_NAME, self.slice(at, end + 1)));
             }
-            self.open(true)?;
+            self.open(ParenKind::Capture)?;
             return Ok(end + 1);
         }
         let mut flags = self.flags;
@@ -326,7 +334,7 @@ impl<'a> Parser<'a> {
                 '-' if on => on = false,
                 ':' | ')' if on || saw_flag => {
                     if c == ':' {
-                        self.open(false)?;
+                        self.open(ParenKind::NoCapture)?;
                     }
                     self.flags = flags;
                     return Ok(after);
@@ -340,12 +348,16 @@ impl<'a> Parser<'a> {
 
     fn right_paren(&mut self) -> Result<(), Error> {
         self.close_alternatives().map_err(|l| self.whole(l))?;
-        let (Some(Entry::Node(inner)), Some(Entry::Paren { is_group, flags })) = (self.stack.pop(), self.stack.pop())
+        let (Some(StackEntry::Node(inner)), Some(StackEntry::Paren { kind, flags })) =
+            (self.stack.pop(), self.stack.pop())
         else {
             return Err(Error::new(UNEXPECTED_PAREN, self.source));
         };
         self.flags = flags;
-        let node = if is_group { Node::new(Op::Capture(Box::new(inner))) } else { inner };
+        let node = match kind {
+            ParenKind::Capture => RegexpNode::new(Op::Capture(Box::new(inner))),
+            ParenKind::NoCapture => inner,
+        };
         self.push(node).map_err(|l| self.whole(l))
     }
 
@@ -393,10 +405,10 @@ impl<'a> Parser<'a> {
         if let Some(last) = last_repeat {
             return Err(Error::new(BAD_REPEAT_OP, self.slice(last, end)));
         }
-        if !matches!(self.stack.last(), Some(Entry::Node(_))) {
+        if !matches!(self.stack.last(), Some(StackEntry::Node(_))) {
             return Err(Error::new(MISSING_REPEAT_ARGUMENT, self.slice(at, end)));
         }
-        let Some(Entry::Node(sub)) = self.stack.pop() else {
+        let Some(StackEntry::Node(sub)) = self.stack.pop() else {
             return Err(Error::new(MISSING_REPEAT_ARGUMENT, self.slice(at, end)));
         };
         let sub = Box::new(sub);
@@ -408,13 +420,13 @@ impl<'a> Parser<'a> {
             (_, Some((min, max))) => Op::Repeat { min, max, greediness, sub },
         };
         self.take();
-        let mut node = Node::new(op);
+        let mut node = RegexpNode::new(op);
         self.check_limits(&mut node).map_err(|l| self.whole(l))?;
         let valid = match counts {
             Some((min, max)) if min >= 2 || max.is_some_and(|m| m >= 2) => node.repeats_within(MAX_REPEAT),
             _ => true,
         };
-        self.stack.push(Entry::Node(node));
+        self.stack.push(StackEntry::Node(node));
         if !valid {
             return Err(Error::new(BAD_REPEAT_SIZE, self.slice(at, end)));
         }
@@ -432,9 +444,9 @@ impl<'a> Parser<'a> {
     }
 
     /// Creates a node and counts the allocation that Go would make.
-    pub(super) fn new_node(&mut self, op: Op) -> Node {
+    pub(super) fn new_node(&mut self, op: Op) -> RegexpNode {
         self.take();
-        Node::new(op)
+        RegexpNode::new(op)
     }
 
     /// Takes the steps for visiting or moving nodes.
@@ -459,7 +471,7 @@ impl<'a> Parser<'a> {
         self.push(node)
     }
 
-    fn push(&mut self, mut node: Node) -> Result<(), Limit> {
+    fn push(&mut self, mut node: RegexpNode) -> Result<(), Limit> {
         match &node.op {
             Op::Class(ranges) => {
                 self.runes += 2 * ranges.len();
@@ -481,14 +493,14 @@ impl<'a> Parser<'a> {
             }
         }
         self.check_limits(&mut node)?;
-        self.stack.push(Entry::Node(node));
+        self.stack.push(StackEntry::Node(node));
         Ok(())
     }
 
     /// Joins the two literals on top of the stack once no repetition can apply to the first. If they were joined and
     /// `next` is given, pushes `next` and returns true.
     fn join_literals(&mut self, next: Option<(u32, bool)>) -> bool {
-        let [.., Entry::Node(first), Entry::Node(second)] = self.stack.as_mut_slice() else { return false };
+        let [.., StackEntry::Node(first), StackEntry::Node(second)] = self.stack.as_mut_slice() else { return false };
         let (Op::Literal { runes: a, fold: f }, Op::Literal { runes: b, fold: g }) = (&mut first.op, &mut second.op)
         else {
             return false;
@@ -507,9 +519,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Pops the nodes above the last open parenthesis or bar.
-    fn pop_nodes(&mut self) -> Vec<Node> {
-        let start = self.stack.iter().rposition(|e| !matches!(e, Entry::Node(_))).map_or(0, |i| i + 1);
-        self.stack.drain(start..).filter_map(|e| if let Entry::Node(node) = e { Some(node) } else { None }).collect()
+    fn pop_nodes(&mut self) -> Vec<RegexpNode> {
+        let start = self.stack.iter().rposition(|e| !matches!(e, StackEntry::Node(_))).map_or(0, |i| i + 1);
+        self.stack
+            .drain(start..)
+            .filter_map(|e| if let StackEntry::Node(node) = e { Some(node) } else { None })
+            .collect()
     }
 
     fn concat(&mut self) -> Result<(), Limit> {
@@ -522,7 +537,7 @@ impl<'a> Parser<'a> {
         self.push(node)
     }
 
-    fn collapse_concat(&mut self, mut nodes: Vec<Node>) -> Result<Node, Limit> {
+    fn collapse_concat(&mut self, mut nodes: Vec<RegexpNode>) -> Result<RegexpNode, Limit> {
         if nodes.len() == 1
             && let Some(node) = nodes.pop()
         {
@@ -539,14 +554,14 @@ impl<'a> Parser<'a> {
                 subs.push(node);
             }
         }
-        Ok(Node::new(Op::Concat(subs)))
+        Ok(RegexpNode::new(Op::Concat(subs)))
     }
 
     fn vertical_bar(&mut self) -> Result<(), Limit> {
         self.concat()?;
         if !self.swap_bar() {
             self.take();
-            self.stack.push(Entry::Bar);
+            self.stack.push(StackEntry::Bar);
             self.check_size(None)?;
         }
         Ok(())
@@ -555,24 +570,24 @@ impl<'a> Parser<'a> {
     /// Moves the alternative on top of the stack below the bar; merges it with the alternative there if both are
     /// classes.
     fn swap_bar(&mut self) -> bool {
-        if !matches!(self.stack.as_slice(), [.., Entry::Bar, Entry::Node(_)]) {
+        if !matches!(self.stack.as_slice(), [.., StackEntry::Bar, StackEntry::Node(_)]) {
             return false;
         }
-        let Some(Entry::Node(mut top)) = self.stack.pop() else { return false };
+        let Some(StackEntry::Node(mut top)) = self.stack.pop() else { return false };
         self.stack.pop();
         match self.stack.last_mut() {
-            Some(Entry::Node(below)) if below.is_class() && top.is_class() => {
+            Some(StackEntry::Node(below)) if below.is_class() && top.is_class() => {
                 super::union::merge_classes(below, &mut top);
                 self.give_back(1);
             }
             below => {
-                if let Some(Entry::Node(below)) = below {
+                if let Some(StackEntry::Node(below)) = below {
                     super::union::clean_class(below);
                 }
-                self.stack.push(Entry::Node(top));
+                self.stack.push(StackEntry::Node(top));
             }
         }
-        self.stack.push(Entry::Bar);
+        self.stack.push(StackEntry::Bar);
         true
     }
 
@@ -595,7 +610,7 @@ impl<'a> Parser<'a> {
 
     // Limits
 
-    pub(super) fn check_limits(&mut self, node: &mut Node) -> Result<(), Limit> {
+    pub(super) fn check_limits(&mut self, node: &mut RegexpNode) -> Result<(), Limit> {
         if self.runes > MAX_RUNES {
             return Err(Limit::Size);
         }
@@ -604,9 +619,9 @@ impl<'a> Parser<'a> {
         if node.measure_height() > MAX_HEIGHT { Err(Limit::Depth) } else { Ok(()) }
     }
 
-    fn check_size(&mut self, node: Option<&mut Node>) -> Result<(), Limit> {
+    fn check_size(&mut self, node: Option<&mut RegexpNode>) -> Result<(), Limit> {
         if !self.measures_size {
-            if let Some(Node { op: Op::Repeat { min, max, .. }, .. }) = &node {
+            if let Some(RegexpNode { op: Op::Repeat { min, max, .. }, .. }) = &node {
                 let most = i64::from(max.unwrap_or(*min)).max(1);
                 self.repeats = if most > MAX_SIZE / self.repeats { MAX_SIZE } else { self.repeats * most };
             }
@@ -615,7 +630,7 @@ impl<'a> Parser<'a> {
             }
             self.measures_size = true;
             for entry in &mut self.stack {
-                if let Entry::Node(node) = entry
+                if let StackEntry::Node(node) = entry
                     && node.measure_size() > MAX_SIZE
                 {
                     return Err(Limit::Size);

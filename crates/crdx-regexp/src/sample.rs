@@ -2,7 +2,7 @@
 
 use super::Regexp;
 use super::parse;
-use super::tree::{Node, Op};
+use super::tree::{Op, RegexpNode};
 
 /// The characters that are preferred where a class allows several.
 const PREFERRED: &str = "aA1x0-./_: ";
@@ -35,7 +35,7 @@ struct Sampler {
 
 impl Sampler {
     /// Writes a text that a node matches, with `extra` repetitions beyond those that are required.
-    fn write(&mut self, node: &Node, extra: usize, depth: usize) {
+    fn write(&mut self, node: &RegexpNode, extra: usize, depth: usize) {
         if depth == 0 || self.out.len() > MAX_LENGTH {
             return;
         }
@@ -70,7 +70,7 @@ impl Sampler {
         }
     }
 
-    fn repeat(&mut self, sub: &Node, times: usize, depth: usize) {
+    fn repeat(&mut self, sub: &RegexpNode, times: usize, depth: usize) {
         for _ in 0..times.min(MAX_LENGTH) {
             // Nested repetitions multiply, and a text that is too long is not used.
             if self.out.len() > MAX_LENGTH {

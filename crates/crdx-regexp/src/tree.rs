@@ -3,7 +3,7 @@
 use crdx_value::unicode::Ranges;
 
 #[derive(Debug)]
-pub struct Node {
+pub struct RegexpNode {
     /// The operation.
     pub op: Op,
     /// The number of levels including this node; 0 if not computed yet.
@@ -35,28 +35,27 @@ pub enum Op {
     /// An assertion about the position.
     Assertion(Assertion),
     /// `(…)`. Nobody asks for the text of a group, but Go counts it as an instruction and as a level.
-    Capture(Box<Node>),
+    Capture(Box<RegexpNode>),
     /// `x*`
-    Star(Box<Node>, Greediness),
+    Star(Box<RegexpNode>, Greediness),
     /// `x+`
-    Plus(Box<Node>, Greediness),
+    Plus(Box<RegexpNode>, Greediness),
     /// `x?`
-    Quest(Box<Node>, Greediness),
+    Quest(Box<RegexpNode>, Greediness),
     /// `x{min,max}`
     Repeat {
         /// The minimum count.
         min: u32,
         /// The maximum count; `None` if unbounded.
         max: Option<u32>,
-        /// The greediness.
         greediness: Greediness,
         /// The repeated node.
-        sub: Box<Node>,
+        sub: Box<RegexpNode>,
     },
     /// A concatenation.
-    Concat(Vec<Node>),
+    Concat(Vec<RegexpNode>),
     /// Alternatives in order of preference.
-    Alternate(Vec<Node>),
+    Alternate(Vec<RegexpNode>),
 }
 
 /// An assertion about the position.
@@ -85,7 +84,7 @@ pub(crate) enum Greediness {
     Lazy,
 }
 
-impl Node {
+impl RegexpNode {
     /// Creates a node without measures.
     pub fn new(op: Op) -> Self {
         Self { op, height: 0, size: 0 }
@@ -122,7 +121,7 @@ impl Node {
         }
     }
 
-    fn children(&mut self) -> &mut [Node] {
+    fn children(&mut self) -> &mut [RegexpNode] {
         match &mut self.op {
             Op::Capture(sub) | Op::Star(sub, _) | Op::Plus(sub, _) | Op::Quest(sub, _) | Op::Repeat { sub, .. } => {
                 std::slice::from_mut(sub)
@@ -134,7 +133,7 @@ impl Node {
 
     /// Computes the height; measures of children are reused.
     pub(crate) fn measure_height(&mut self) -> u32 {
-        let below = self.children().iter_mut().map(Node::height).max().unwrap_or(0);
+        let below = self.children().iter_mut().map(RegexpNode::height).max().unwrap_or(0);
         self.height = below + 1;
         self.height
     }
@@ -154,7 +153,7 @@ impl Node {
             Op::Literal { runes, .. } => runes.len() as i64,
             Op::Capture(sub) | Op::Star(sub, _) => 2 + sub.size(),
             Op::Plus(sub, _) | Op::Quest(sub, _) => 1 + sub.size(),
-            Op::Concat(subs) => subs.iter_mut().map(Node::size).sum(),
+            Op::Concat(subs) => subs.iter_mut().map(RegexpNode::size).sum(),
             Op::Alternate(subs) => subs.iter_mut().map(|s| 1 + s.size()).sum::<i64>() - 1,
             Op::Repeat { min, max, sub, .. } => {
                 let (min, sub) = (i64::from(*min), sub.size());

@@ -1,11 +1,11 @@
 //! Unions of single characters and classes, which the parser creates from alternatives.
 
 use super::class;
-use super::tree::{Node, Op};
+use super::tree::{Op, RegexpNode};
 use crdx_value::unicode::{MAX, Ranges};
 
 /// Sets `into` to the union of two classes.
-pub(super) fn merge_classes(into: &mut Node, other: &mut Node) {
+pub(super) fn merge_classes(into: &mut RegexpNode, other: &mut RegexpNode) {
     if rank(other) > rank(into) {
         std::mem::swap(into, other);
     }
@@ -35,7 +35,7 @@ pub(super) fn merge_classes(into: &mut Node, other: &mut Node) {
     }
 }
 
-fn add(ranges: &mut Ranges, node: &Node) {
+fn add(ranges: &mut Ranges, node: &RegexpNode) {
     match &node.op {
         Op::Literal { runes, fold } => {
             for &c in runes {
@@ -46,13 +46,13 @@ fn add(ranges: &mut Ranges, node: &Node) {
                 }
             }
         }
-        Op::Class(other) => class::add_class(ranges, other, false),
+        Op::Class(other) => class::add_class(ranges, other),
         _ => {}
     }
 }
 
 /// Ranks classes from simple to complex.
-fn rank(node: &Node) -> u8 {
+fn rank(node: &RegexpNode) -> u8 {
     match node.op {
         Op::Class(_) => 1,
         Op::AnyNotNewline => 2,
@@ -62,7 +62,7 @@ fn rank(node: &Node) -> u8 {
 }
 
 /// Sorts and merges the ranges of a class; a class that contains every code point becomes `.`.
-pub(super) fn clean_class(node: &mut Node) {
+pub(super) fn clean_class(node: &mut RegexpNode) {
     if let Op::Class(ranges) = &mut node.op {
         class::clean(ranges);
         match ranges.as_slice() {

@@ -5,7 +5,7 @@
 //! automaton (`\pL{1000}` is 1000 instructions here but megabytes of states there) or nested too deeply for it.
 
 use super::class;
-use super::tree::{Assertion, Greediness, Node, Op};
+use super::tree::{Assertion, Greediness, Op, RegexpNode};
 use crdx_value::unicode::{MAX, Ranges};
 use std::sync::Arc;
 
@@ -74,20 +74,20 @@ impl Threads {
 }
 
 /// A pending step while following instructions that consume no input.
-enum Step {
+enum PendingStep {
     Go(u32),
     Restore(u8, Option<usize>),
 }
 
 impl Program {
     /// Compiles a tree.
-    pub fn new(tree: &Node) -> Self {
+    pub fn new(tree: &RegexpNode) -> Self {
         Self::with_reach(tree, u64::MAX)
     }
 
     /// Compiles a tree only as far as texts of at most `reach` code points can get: such a text matches the program if it
     /// matches the pattern, but the boundaries of the match may differ.
-    pub fn with_reach(tree: &Node, reach: u64) -> Self {
+    pub fn with_reach(tree: &RegexpNode, reach: u64) -> Self {
         let mut program = Self { code: Vec::new(), reach };
         program.code.push(Inst::Save(0));
         program.emit(tree);
@@ -132,7 +132,7 @@ impl Program {
         self.code.push(Inst::Class(Arc::new(ranges)));
     }
 
-    fn plus(&mut self, sub: &Node, greediness: Greediness) -> u64 {
+    fn plus(&mut self, sub: &RegexpNode, greediness: Greediness) -> u64 {
         let start = self.next();
         let least = self.emit(sub);
         let split = self.reserve();
@@ -146,7 +146,7 @@ impl Program {
         self.split(split, split + 1, self.next(), greediness);
     }
 
-    fn star(&mut self, sub: &Node, greediness: Greediness) {
+    fn star(&mut self, sub: &RegexpNode, greediness: Greediness) {
         if can_be_empty(sub) {
             // Compiled as `(x+)?`, so that an empty match of the body is not repeated.
             self.quest(greediness, |program| {
@@ -161,7 +161,7 @@ impl Program {
     }
 
     /// Emits the instructions of a node; returns the least number of code points that it matches.
-    fn emit(&mut self, node: &Node) -> u64 {
+    fn emit(&mut self, node: &RegexpNode) -> u64 {
         match &node.op {
             Op::NoMatch => self.code.push(Inst::Fail),
             Op::Empty => return 0,
@@ -211,7 +211,7 @@ impl Program {
         }
     }
 
-    fn alternate(&mut self, subs: &[Node]) -> u64 {
+    fn alternate(&mut self, subs: &[RegexpNode]) -> u64 {
         let mut ends = Vec::with_capacity(subs.len());
         let mut least = u64::MAX;
         for (i, sub) in subs.iter().enumerate() {
@@ -256,7 +256,7 @@ impl Program {
         }
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &Node) -> u64 {
+    fn repeat(&mut self, min: u32, max: Option<u32>, greediness: Greediness, sub: &RegexpNode) -> u64 {
         let most = max.unwrap_or(min);
         if most == 0 {
             if max.is_none() {
@@ -359,13 +359,13 @@ impl Program {
         after: Option<char>,
         threads: &mut Threads,
         slots: &mut [Option<usize>],
-        stack: &mut Vec<Step>,
+        stack: &mut Vec<PendingStep>,
     ) {
-        stack.push(Step::Go(pc));
+        stack.push(PendingStep::Go(pc));
         while let Some(step) = stack.pop() {
             let mut pc = match step {
-                Step::Go(pc) => pc,
-                Step::Restore(slot, value) => {
+                PendingStep::Go(pc) => pc,
+                PendingStep::Restore(slot, value) => {
                     if let Some(target) = slots.get_mut(usize::from(slot)) {
                         *target = value;
                     }
@@ -375,13 +375,13 @@ impl Program {
             while threads.insert(pc) {
                 match self.code.get(pc as usize) {
                     Some(Inst::Split(first, second)) => {
-                        stack.push(Step::Go(*second));
+                        stack.push(PendingStep::Go(*second));
                         pc = *first;
                     }
                     Some(Inst::Jump(to)) => pc = *to,
                     Some(Inst::Save(slot)) => {
                         if let Some(target) = slots.get_mut(usize::from(*slot)) {
-                            stack.push(Step::Restore(*slot, *target));
+                            stack.push(PendingStep::Restore(*slot, *target));
                             *target = Some(at);
                         }
                         pc += 1;
@@ -415,7 +415,7 @@ fn looks(look: Assertion, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-fn can_be_empty(node: &Node) -> bool {
+fn can_be_empty(node: &RegexpNode) -> bool {
     match &node.op {
         Op::NoMatch | Op::Literal { .. } | Op::Class(_) | Op::AnyNotNewline | Op::Any => false,
         Op::Empty | Op::Assertion(_) | Op::Star(..) | Op::Quest(..) => true,

@@ -23,6 +23,8 @@ const fn v1(group: &'static str, resource: &'static str) -> GroupVersionResource
 
 /// `Namespace`
 pub const NAMESPACES: GroupVersionResource<'static> = v1("", "namespaces");
+/// `Node`
+pub const NODES: GroupVersionResource<'static> = v1("", "nodes");
 /// `LimitRange`
 pub const LIMIT_RANGES: GroupVersionResource<'static> = v1("", "limitranges");
 /// `ResourceQuota`

@@ -50,7 +50,7 @@ use crdx_value::field::{ErrorList, FieldError, FieldPath, ROOT};
 use crdx_value::group_version::api_version;
 use crdx_value::release::{Gate, Release, V1_31, V1_33};
 use crdx_value::steps::Spent;
-use metadata::{Metadata, NameRule};
+use metadata::{Metadata, MetadataValidation, NameRule};
 use std::sync::{Arc, OnceLock};
 
 /// A version of a CRD, compiled for the pipeline stages when an object first needs it: a folder of CRDs has many more
@@ -230,7 +230,14 @@ pub(crate) fn validate_named_create(rv: &ResourceVersion, object: &Value, rule: 
     if errors.is_empty() {
         errors.extend(match metadata::read(object, rv.release) {
             Ok(m) => metadata::without_duplicates(
-                metadata::validate(m, rv.facts.namespaced, rule, &METADATA, rv.release),
+                metadata::validate(
+                    m,
+                    rv.facts.namespaced,
+                    rule,
+                    &METADATA,
+                    rv.release,
+                    MetadataValidation::declared(rv.release),
+                ),
                 rv.release,
             ),
             Err(e) => vec![e],
@@ -344,7 +351,14 @@ fn type_meta(rv: &ResourceVersion, object: &Value) -> ErrorList {
 /// `rest.validateCommonFields`
 fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
     let m = Metadata::from_object(object);
-    let mut errors = metadata::validate(m, rv.facts.namespaced, NameRule::PathSegment, &METADATA, rv.release);
+    let mut errors = metadata::validate(
+        m,
+        rv.facts.namespaced,
+        NameRule::PathSegment,
+        &METADATA,
+        rv.release,
+        MetadataValidation::Handwritten,
+    );
     errors.extend(metadata::validate_update(m, Metadata::from_object(old), &METADATA, rv.release));
     errors
 }
@@ -352,9 +366,7 @@ fn common_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorLi
 /// `validateObjectMetaUpdateDeclaratively`
 fn changed_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorList {
     match metadata::read(object, rv.release).and_then(|new| Ok((new, metadata::read(old, rv.release)?))) {
-        Ok((new, old)) => {
-            metadata::without_duplicates(metadata::validate_update(new, old, &METADATA, rv.release), rv.release)
-        }
+        Ok((new, old)) => metadata::validate_update_declaratively(new, old, &METADATA, rv.release),
         Err(e) => vec![e],
     }
 }

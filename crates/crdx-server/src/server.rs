@@ -34,13 +34,13 @@ mod plugins;
 mod endpoints;
 
 mod builder;
+mod initial_objects;
 mod pauses;
 mod render;
 mod restore;
 mod seed;
 mod server_settings;
 mod snapshot;
-mod system_classes;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
 pub use self::http::calls::{Call, Calls, Outcome};
@@ -48,11 +48,13 @@ pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{ClusterNeeds, Format, Response, ResponseBody, Trace};
 pub use self::http::selector::{LabelSelector, label_selector_of};
+pub use self::http::status::Refusal;
 pub use self::http::table::{CREATED as CREATED_COLUMN, NAME as NAME_COLUMN, PrinterColumn};
 pub use self::http::user::UserInfo;
+pub use admission::{Mutation, Operation};
 pub use builder::ServerBuilder;
-pub use plugins::{AdmissionPlugin, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
-pub use plugins::{Configuration as AdmissionConfiguration, ConfigurationError, PluginDocument};
+pub use plugins::{AdmissionConfiguration, AdmissionPlugin, AdmissionPlugins, AdmissionRequest, KindPlugin};
+pub use plugins::{PluginFlagError, PluginServers, UnsimulatedPlugin};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
@@ -64,8 +66,8 @@ pub use snapshot::Snapshot;
 pub use strategy::built_in_kind::BuiltInKind;
 pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};
 pub use strategy::built_in_kind::kind_strategy::{
-    AllocationError, AllocationRequest, Allocator, BuiltInKinds, ContentValidation, Conversion, ConversionUse,
-    ConvertedKind, EachObject, KindRequest, KindStrategy,
+    AllocationError, AllocationRequest, Allocator, BuiltInKinds, ClusterFields, ContentValidation, Conversion,
+    ConversionUse, ConvertedKind, EachObject, KindRequest, KindStrategy, KnownInputs,
 };
 pub use strategy::namespace::SYSTEM_NAMESPACES;
 pub use strategy::namespace_rule::Namespaces;
@@ -74,7 +76,6 @@ pub use strategy::subresource::Subresource;
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
 use self::http::route::{Route, Target};
-use self::http::status::Refusal;
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
@@ -154,7 +155,7 @@ impl Server {
 
     /// Like [`Server::handle`], but consumes the request so that a created object is not copied.
     pub fn handle_owned(&self, mut request: Request) -> Response {
-        let object = if request.method == Method::Post { body::take(&mut request.body) } else { None };
+        let object = if request.method == Method::Post { body::take(&mut request.body, self.release()) } else { None };
         self.handle_completely(&request, object)
     }
 
@@ -325,6 +326,15 @@ mod tests {
                 "invalid resource version: resourceVersion: Invalid value",
             ),
             ("1.34", get, "?resourceVersion=x", "", 400, "invalid resource version: resourceVersion: Invalid value"),
+            ("1.37", get, "/a?resourceVersion=x", "", 500, "resourceVersion: Invalid value"),
+            (
+                "1.38",
+                get,
+                "/a?resourceVersion=x",
+                "",
+                422,
+                "customresourcedefinitions.apiextensions.k8s.io \"a\" is invalid: resourceVersion: Invalid",
+            ),
             ("1.37", get, "?resourceVersion=x&continue=abc", "", 400, "invalid continue token: "),
             (
                 "1.31",

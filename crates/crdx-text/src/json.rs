@@ -5,6 +5,7 @@
 //! precedence over other errors; `1e3` is a float although it is integral; `1` with 400 zeros is an error.
 
 pub mod cursor;
+pub mod jsontext;
 pub mod write;
 
 use super::strict::StrictError;
@@ -35,7 +36,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
 
 /// Decodes a JSON text and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
-    let mut reader = Reader::new(text, 0);
+    let mut reader = JsonReader::new(text, 0);
     let value = reader.only_value()?;
     reader.finish(value)
 }
@@ -46,7 +47,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// # Errors
 /// As for [`read_strict`].
 pub(crate) fn read_manifest(text: &[u8]) -> Result<Strict, Error> {
-    let mut reader = Reader { written_again: true, ..Reader::new(text, 0) };
+    let mut reader = JsonReader { written_again: true, ..JsonReader::new(text, 0) };
     let value = reader.only_value()?;
     reader.finish(value)
 }
@@ -56,7 +57,7 @@ pub(crate) fn read_manifest(text: &[u8]) -> Result<Strict, Error> {
 /// # Errors
 /// Returns Go's message for the first syntax error.
 pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
-    Reader::new(text, 0).only_value()
+    JsonReader::new(text, 0).only_value()
 }
 
 /// Checks the syntax of a JSON text (`checkValid` in `encoding/json`). Numbers may be of any size.
@@ -64,7 +65,7 @@ pub fn read_with_any_number(text: &[u8]) -> Result<Value, Error> {
 /// # Errors
 /// Returns Go's message for the first syntax error.
 pub fn check(text: &[u8]) -> Result<(), Error> {
-    Reader { syntax_only: true, ..Reader::new(text, 0) }.only_value().map(drop)
+    JsonReader { syntax_only: true, ..JsonReader::new(text, 0) }.only_value().map(drop)
 }
 
 /// An incomplete array or object. They are on an explicit stack, so that deep nesting cannot overflow the call stack.
@@ -74,7 +75,7 @@ enum Open {
     Object(Map, String, usize),
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a [u8],
     at: usize,
     open: Vec<Open>,
@@ -91,7 +92,7 @@ struct Reader<'a> {
     written_again: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn new(text: &'a [u8], at: usize) -> Self {
         let (out_of_range, duplicates, seen, repeated) = Default::default();
         let (syntax_only, written_again) = (false, false);
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
         Error::new(format!("invalid character {quoted} {context}"), Some(Position::at_offset(self.text, self.at)))
     }
 
-    /// Like [`Reader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
+    /// Like [`JsonReader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
     /// character.
     fn end_in_token(&self, context: &str) -> Error {
         self.unexpected(self.peek().unwrap_or(b' '), context)

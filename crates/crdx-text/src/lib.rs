@@ -9,6 +9,8 @@
 //! - [`printable`] has the characters that a text for people does not show.
 //! - [`spans`] finds the line and column of a field on demand.
 
+#![warn(missing_docs)]
+
 pub mod documents;
 pub mod json;
 mod lines;

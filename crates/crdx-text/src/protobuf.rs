@@ -63,21 +63,21 @@ pub enum Error {
 
 /// The fields of a message.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'b> {
+pub struct MessageReader<'b> {
     message: &'b [u8],
     at: usize,
 }
 
 /// The members of a map entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'b> {
+pub struct MapEntryReader<'b> {
     /// The reader of the message that has the map, before the next member of the entry.
-    reader: Reader<'b>,
+    reader: MessageReader<'b>,
     /// Where the entry ends in the message.
     end: usize,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> MessageReader<'b> {
     /// A reader of a message.
     pub fn new(message: &'b [u8]) -> Self {
         Self { message, at: 0 }
@@ -114,9 +114,9 @@ impl<'b> Reader<'b> {
     }
 
     /// The members of a map entry, which is the value that was read last.
-    pub fn entry(&self, entry: &[u8]) -> Entry<'b> {
+    pub fn entry(&self, entry: &[u8]) -> MapEntryReader<'b> {
         let start = self.at.saturating_sub(entry.len());
-        Entry { reader: Self { at: start, ..*self }, end: self.at }
+        MapEntryReader { reader: Self { at: start, ..*self }, end: self.at }
     }
 
     /// Skips a field or a group, which must end before `limit` (`skipGenerated`).
@@ -191,7 +191,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-impl<'b> Entry<'b> {
+impl<'b> MapEntryReader<'b> {
     /// Reads the key (1) or the value (2) of a map entry, and skips other fields; `None` at the end. The value has the
     /// wire type `wire`.
     ///
@@ -262,10 +262,10 @@ mod tests {
 
     /// Skips all fields of a message.
     fn skipped(message: &[u8]) -> Result<(), Error> {
-        Reader::new(message).known("M", |_, _| Ok(false)).map(drop)
+        MessageReader::new(message).known("M", |_, _| Ok(false)).map(drop)
     }
 
-    fn any<'b>(reader: &mut Reader<'b>) -> Result<Option<(u64, Wire<'b>)>, Error> {
+    fn any<'b>(reader: &mut MessageReader<'b>) -> Result<Option<(u64, Wire<'b>)>, Error> {
         reader.known("M", |_, _| Ok(true))
     }
 
@@ -288,7 +288,7 @@ mod tests {
     fn the_members_of_an_entry_may_end_after_it() {
         // An entry of three bytes, whose key needs five, and the field 3 behind it.
         let message = [0x0a, 3, 0x0a, 3, b'a', 0x18, 7];
-        let mut reader = Reader::new(&message);
+        let mut reader = MessageReader::new(&message);
         let Ok(Some((1, Wire::Bytes(entry)))) = any(&mut reader) else { panic!() };
         let mut entry = reader.entry(entry);
         assert!(matches!(entry.member(2), Ok(Some((1, Wire::Bytes(b"a\x18\x07"))))));
@@ -296,7 +296,7 @@ mod tests {
         assert!(matches!(any(&mut reader), Ok(Some((3, Wire::Number(7))))));
         // Unknown fields must end within the entry.
         let message = [0x0a, 2, 0x1a, 3, b'a', b'b', b'c'];
-        let mut reader = Reader::new(&message);
+        let mut reader = MessageReader::new(&message);
         let Ok(Some((1, Wire::Bytes(entry)))) = any(&mut reader) else { panic!() };
         assert_eq!(reader.entry(entry).member(2).map(drop), Err(Error::UnexpectedEnd));
     }

@@ -21,7 +21,8 @@ use super::spans::outline::Outline;
 use super::strict::StrictError;
 use super::{Error, Position};
 use crdx_value::Value;
-use source::Source;
+use decode::DuplicateKeys;
+use source::CheckedText;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -81,23 +82,27 @@ impl Strict {
 /// Returns the message of `yaml.YAMLToJSON` (`yaml: line 3: …`), without kubectl's prefix `error converting YAML to
 /// JSON: `.
 pub fn read(text: &[u8]) -> Result<Value, Error> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     match block::read(&source) {
         Some(value) => Ok(value),
-        None => Ok(decode::decode(&tree::parse(&source)?, &source.text, false)?.value),
+        None => Ok(decode::decode(&tree::parse(&source)?, &source.text, DuplicateKeys::Ignore)?.value),
     }
 }
 
 /// Decodes the first document of `text` and reports duplicate keys.
 pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     if let Some(value) = block::read(&source) {
         return Ok(Strict { value, duplicates: Vec::new(), rest: None });
     }
     let tree = tree::parse(&source)?;
-    let found = decode::decode(&tree, &source.text, false)?;
+    let found = decode::decode(&tree, &source.text, DuplicateKeys::Ignore)?;
     // Duplicates are possible only if a key was replaced, so most texts are decoded only once.
-    let duplicates = if found.repeated { decode::decode(&tree, &source.text, true)?.duplicates } else { Vec::new() };
+    let duplicates = if found.repeated {
+        decode::decode(&tree, &source.text, DuplicateKeys::Collect)?.duplicates
+    } else {
+        Vec::new()
+    };
     let rest = tree.rest.map(|mark| Position::at_offset(source.text.as_bytes(), mark.at as usize));
     Ok(Strict { value: found.value, duplicates, rest })
 }
@@ -105,7 +110,7 @@ pub fn read_strict(text: &[u8]) -> Result<Strict, Error> {
 /// The positions of the nodes of the first document that are on a path, and maybe of others; `None` for a text that is
 /// not ordinary.
 pub(super) fn outline_of_path(text: &[u8], path: &str) -> Option<Outline> {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     if matches!(source.text, Cow::Owned(_)) {
         return None;
     }
@@ -114,7 +119,7 @@ pub(super) fn outline_of_path(text: &[u8], path: &str) -> Option<Outline> {
 
 /// The positions of the nodes of the first document; empty if it cannot be decoded.
 pub(super) fn outline(text: &[u8]) -> Outline {
-    let source = Source::new(text);
+    let source = CheckedText::new(text);
     // Offsets in UTF-16 text would differ from those in the converted text.
     if matches!(source.text, Cow::Owned(_)) {
         return Outline::default();

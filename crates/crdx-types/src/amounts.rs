@@ -11,7 +11,6 @@ pub const HUGE_PAGES: &str = "hugepages-";
 /// Quantities by resource name.
 pub type Amounts = BTreeMap<String, Quantity>;
 
-/// The quantity that a value is.
 pub fn quantity(value: &Value) -> Option<Quantity> {
     match value {
         Value::String(text) => Quantity::parse(text).ok(),

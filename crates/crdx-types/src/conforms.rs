@@ -2,7 +2,7 @@
 //! of JSON texts, this check needs no text and builds no paths.
 
 use super::custom::Custom;
-use super::types::{Definition, Type, TypeId, Types};
+use super::types::{Type, TypeDefinition, TypeId, Types};
 use crdx_value::base64::Encoding;
 use crdx_value::quantity::Quantity;
 use crdx_value::{Value, time};
@@ -19,11 +19,11 @@ pub fn conforms(types: &Types, id: TypeId, value: &Value) -> bool {
 fn named(types: &Types, id: TypeId, value: &Value, depth: usize) -> bool {
     match (types.definition(id), value) {
         (_, Value::Null) => true,
-        (Some(Definition::Struct(s)), Value::Object(members)) => members.iter().all(|(key, value)| {
+        (Some(TypeDefinition::Struct(s)), Value::Object(members)) => members.iter().all(|(key, value)| {
             s.field(key).is_some_and(|(_, field)| conforms_to(types, &field.type_, value, depth + 1))
         }),
-        (Some(Definition::Custom(custom)), value) => custom.conforms(value, depth),
-        (Some(Definition::Named { of, .. }), value) => conforms_to(types, of, value, depth),
+        (Some(TypeDefinition::Custom(custom)), value) => custom.conforms(value, depth),
+        (Some(TypeDefinition::Named { of, .. }), value) => conforms_to(types, of, value, depth),
         _ => false,
     }
 }

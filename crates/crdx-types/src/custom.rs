@@ -1,6 +1,6 @@
 //! The types with their own `UnmarshalJSON`.
 
-use crdx_text::json::cursor::{Cursor, Kind};
+use crdx_text::json::cursor::{Cursor, JsonType};
 use crdx_text::lossy;
 use crdx_value::GoError;
 use crdx_value::quantity::Quantity;
@@ -68,18 +68,18 @@ impl Custom {
     pub(super) fn read(self, literal: &[u8]) -> Result<(), ValueError> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
-        if kind == Kind::Null {
+        if kind == JsonType::Null {
             return Ok(());
         }
         match self {
             Self::Quantity => quantity(literal),
-            Self::Time | Self::MicroTime if kind != Kind::String => {
+            Self::Time | Self::MicroTime if kind != JsonType::String => {
                 Err(ValueError::Type(kind.name().to_owned(), "string"))
             }
             Self::Time => time::parse(&cursor.string()).map(drop).map_err(ValueError::Text),
             Self::MicroTime => time::parse_micro(&cursor.string()).map(drop).map_err(ValueError::Text),
-            Self::IntOrString if kind == Kind::String => Ok(()),
-            Self::IntOrString if kind == Kind::Number => {
+            Self::IntOrString if kind == JsonType::String => Ok(()),
+            Self::IntOrString if kind == JsonType::Number => {
                 let number = lossy(literal);
                 let fits = number.parse::<i32>().is_ok();
                 if fits { Ok(()) } else { Err(ValueError::Type(format!("number {number}"), "int32")) }

@@ -69,7 +69,7 @@ impl Decoded {
 /// # Errors
 /// Returns an error response that does not depend on `fieldValidation`.
 pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
-    decode_as(types, endpoint, body, meta::read(body))
+    decode_as(types, endpoint, body, meta::read(body, types.minor()))
 }
 
 /// Like [`decode`], for a body that [`json::read`] accepts.
@@ -77,7 +77,7 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
 /// # Errors
 /// See [`decode`].
 pub fn decode_valid(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
-    decode_as(types, endpoint, body, meta::read_valid(body))
+    decode_as(types, endpoint, body, meta::read_valid(body, types.minor()))
 }
 
 fn decode_as(

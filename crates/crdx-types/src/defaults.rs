@@ -21,7 +21,7 @@ mod image;
 
 use super::releases::{Releases, split_releases};
 use super::table::table;
-use super::types::{Definition, Struct, Type, TypeId, Types};
+use super::types::{Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_text::json;
 use crdx_value::Value;
 use functions::Function;
@@ -40,11 +40,11 @@ pub fn set(types: &'static Types, id: TypeId, object: &mut Value) {
 
 /// A line of the table.
 #[derive(Debug)]
-struct Rule {
+struct DefaultingRule {
     path: Vec<&'static str>,
     /// When the default replaces a value.
     replaces: Replaces,
-    source: Source,
+    source: DefaultSource,
     conditions: Vec<Condition>,
     releases: Releases,
 }
@@ -59,7 +59,7 @@ enum Replaces {
 }
 
 #[derive(Debug)]
-enum Source {
+enum DefaultSource {
     Json(Value),
     Field(Vec<&'static str>),
     Function(Function, Vec<&'static str>),
@@ -75,7 +75,7 @@ enum Condition {
 
 /// The rules of every type, by its index in the table of types.
 #[derive(Debug)]
-struct Rules(Vec<Vec<Rule>>);
+struct Rules(Vec<Vec<DefaultingRule>>);
 
 impl Rules {
     /// Reads the table on first use.
@@ -86,7 +86,7 @@ impl Rules {
 
     fn read(text: &'static str) -> Self {
         let all = table().releases();
-        let mut rules: Vec<Vec<Rule>> = table().types().iter().map(|_| Vec::new()).collect();
+        let mut rules: Vec<Vec<DefaultingRule>> = table().types().iter().map(|_| Vec::new()).collect();
         let mut of_type = None;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix(' ') {
@@ -94,7 +94,7 @@ impl Rules {
                 Some(rule) => {
                     let (rule, releases) = split_releases(rule, &all);
                     if let Some(rules) = of_type.and_then(|at| rules.get_mut(at)) {
-                        rules.extend(Rule::read(rule, releases));
+                        rules.extend(DefaultingRule::read(rule, releases));
                     }
                 }
             }
@@ -102,7 +102,7 @@ impl Rules {
         Self(rules)
     }
 
-    fn of(&self, id: TypeId) -> &[Rule] {
+    fn of(&self, id: TypeId) -> &[DefaultingRule] {
         self.0.get(id.index()).map_or(&[], Vec::as_slice)
     }
 }
@@ -111,7 +111,7 @@ fn path(text: &'static str) -> Vec<&'static str> {
     text.split('.').collect()
 }
 
-impl Rule {
+impl DefaultingRule {
     /// Reads a line; `None` if it is malformed, which a test excludes.
     fn read(line: &'static str, releases: Releases) -> Option<Self> {
         let (target, rest) = line.split_once(' ')?;
@@ -134,12 +134,12 @@ impl Rule {
             _ => (target, Replaces::Empty),
         };
         let source = if let Some(at) = rest.strip_prefix('=') {
-            Source::Field(path(at))
+            DefaultSource::Field(path(at))
         } else if let Some(call) = rest.strip_prefix(':') {
             let (name, argument) = call.split_once(' ').unwrap_or((call, ""));
-            Source::Function(Function::named(name)?, path(argument))
+            DefaultSource::Function(Function::named(name)?, path(argument))
         } else {
-            Source::Json(json::read(rest.as_bytes()).ok()?)
+            DefaultSource::Json(json::read(rest.as_bytes()).ok()?)
         };
         Some(Self { path: path(target), replaces, source, conditions, releases })
     }
@@ -149,7 +149,7 @@ impl Rule {
         if !self.conditions.iter().all(|condition| condition.holds(object)) {
             return;
         }
-        if let Source::Function(function, argument) = &self.source {
+        if let DefaultSource::Function(function, argument) = &self.source {
             return function.call(object, &self.path, argument);
         }
         let replaced = match find(object, &self.path) {
@@ -162,9 +162,9 @@ impl Rule {
             return;
         }
         let value = match &self.source {
-            Source::Json(value) => Some(value.clone()),
-            Source::Field(path) => find(object, path).filter(|value| !is_empty(Some(value))).cloned(),
-            Source::Function(..) => None,
+            DefaultSource::Json(value) => Some(value.clone()),
+            DefaultSource::Field(path) => find(object, path).filter(|value| !is_empty(Some(value))).cloned(),
+            DefaultSource::Function(..) => None,
         };
         if let Some(value) = value {
             put(object, &self.path, value);
@@ -252,7 +252,7 @@ impl Defaulter {
 
     fn named(&self, id: TypeId, value: &mut Value, depth: usize) {
         match self.types.definition(id) {
-            Some(Definition::Struct(s)) if matches!(value, Value::Object(_)) => {
+            Some(TypeDefinition::Struct(s)) if matches!(value, Value::Object(_)) => {
                 self.fields(id, s, value);
                 let Value::Object(members) = value else { return };
                 for (key, member) in members {
@@ -263,7 +263,7 @@ impl Defaulter {
                     }
                 }
             }
-            Some(Definition::Named { of, .. }) => self.value(of, value, depth),
+            Some(TypeDefinition::Named { of, .. }) => self.value(of, value, depth),
             _ => {}
         }
     }
@@ -277,7 +277,7 @@ impl Defaulter {
         }
         match field.type_.target() {
             Type::Named(id) => match self.types.definition(*id) {
-                Some(Definition::Struct(inner)) => self.is_pointer(inner, rest),
+                Some(TypeDefinition::Struct(inner)) => self.is_pointer(inner, rest),
                 _ => false,
             },
             _ => false,

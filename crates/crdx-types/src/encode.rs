@@ -9,7 +9,7 @@ use super::conforms::fits;
 use super::custom::Custom;
 use super::defaults::most_set;
 use super::empties::{Empties, fraction, has_empty};
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::base64::Encoding;
 use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value, number, time};
@@ -21,7 +21,6 @@ const MAX_DEPTH: usize = 500;
 /// An object as its Go type encodes it.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// The object.
     pub object: Value,
     /// The empty lists and maps, and fractions of seconds, of the given value, which the encoded form omits.
     pub empties: Option<Empties>,
@@ -45,7 +44,6 @@ struct Encoder {
 }
 
 impl Encoder {
-    /// The zero value of a type.
     fn zero(&mut self, type_: &'static Type) -> Value {
         self.value(type_, &Value::Null, 0)
     }
@@ -121,18 +119,18 @@ impl Encoder {
 
     fn named(&mut self, id: TypeId, value: &Value, depth: usize) -> Value {
         match (self.types.definition(id), value) {
-            (Some(Definition::Struct(s)), Value::Null) => Value::Object(self.members((id, s), &Map::new(), depth)),
-            (Some(Definition::Struct(s)), Value::Object(members)) => {
+            (Some(TypeDefinition::Struct(s)), Value::Null) => Value::Object(self.members((id, s), &Map::new(), depth)),
+            (Some(TypeDefinition::Struct(s)), Value::Object(members)) => {
                 self.has_omitted |= members.is_empty();
                 Value::Object(self.members((id, s), members, depth))
             }
-            (Some(Definition::Custom(custom)), value) => {
+            (Some(TypeDefinition::Custom(custom)), value) => {
                 self.conforms &= value.is_null() || custom.conforms(value, depth);
                 self.has_omitted |= has_empty(value, depth);
                 custom.encode(value).unwrap_or_else(|| value.clone())
             }
-            (Some(Definition::Named { of, .. }), value) => self.value(of, value, depth),
-            (Some(Definition::Struct(_)) | None, value) => self.unknown(value, depth),
+            (Some(TypeDefinition::Named { of, .. }), value) => self.value(of, value, depth),
+            (Some(TypeDefinition::Struct(_)) | None, value) => self.unknown(value, depth),
         }
     }
 
@@ -171,7 +169,7 @@ impl Encoder {
     /// Returns true for `runtime.RawExtension`, a struct, which `omitempty` does not omit.
     fn is_raw(&self, type_: &'static Type) -> bool {
         let Type::Named(id) = type_ else { return false };
-        matches!(self.types.definition(*id), Some(Definition::Custom(Custom::RawExtension)))
+        matches!(self.types.definition(*id), Some(TypeDefinition::Custom(Custom::RawExtension)))
     }
 
     /// Returns true if a field with this value is omitted.

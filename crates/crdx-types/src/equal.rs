@@ -2,7 +2,7 @@
 //! have the form in which the types encode them.
 
 use super::custom::Custom;
-use super::types::{Definition, Type, TypeId, Types};
+use super::types::{Type, TypeDefinition, TypeId, Types};
 use crdx_value::quantity::Quantity;
 use crdx_value::{Map, Value};
 
@@ -10,35 +10,35 @@ use crdx_value::{Map, Value};
 const MAX_DEPTH: usize = 500;
 
 /// Returns true if two objects of a struct type are equal except for their members `ignored`.
-pub fn equal_except(types: &Types, id: TypeId, objects: (&Value, &Value), ignored: &str) -> bool {
-    equal_named(types, id, objects, Some(ignored), 0)
+pub fn equal_except(types: &Types, id: TypeId, one: &Value, other: &Value, ignored: &str) -> bool {
+    equal_named(types, id, one, other, Some(ignored), 0)
 }
 
-fn equal(types: &Types, type_: &Type, (a, b): (&Value, &Value), depth: usize) -> bool {
+fn equal(types: &Types, type_: &Type, a: &Value, b: &Value, depth: usize) -> bool {
     if depth > MAX_DEPTH {
         return a == b;
     }
     match (type_.target(), a, b) {
-        (Type::Named(id), a, b) => equal_named(types, *id, (a, b), None, depth),
+        (Type::Named(id), a, b) => equal_named(types, *id, a, b, None, depth),
         (Type::List(item), Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(types, item, (a, b), depth + 1))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(types, item, a, b, depth + 1))
         }
         (Type::Map(_, of), Value::Object(a), Value::Object(b)) => {
-            same_members((a, b), None, |_, a, b| equal(types, of, (a, b), depth + 1))
+            same_members(a, b, None, |_, a, b| equal(types, of, a, b, depth + 1))
         }
         _ => a == b,
     }
 }
 
-fn equal_named(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: Option<&str>, depth: usize) -> bool {
+fn equal_named(types: &Types, id: TypeId, a: &Value, b: &Value, ignored: Option<&str>, depth: usize) -> bool {
     match (types.definition(id), a, b) {
-        (Some(Definition::Struct(s)), Value::Object(a), Value::Object(b)) => {
-            same_members((a, b), ignored, |name, a, b| {
-                s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, (a, b), depth + 1))
+        (Some(TypeDefinition::Struct(s)), Value::Object(a), Value::Object(b)) => {
+            same_members(a, b, ignored, |name, a, b| {
+                s.field(name).map_or(a == b, |(_, field)| equal(types, &field.type_, a, b, depth + 1))
             })
         }
-        (Some(Definition::Named { of, .. }), a, b) => equal(types, of, (a, b), depth + 1),
-        (Some(Definition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
+        (Some(TypeDefinition::Named { of, .. }), a, b) => equal(types, of, a, b, depth + 1),
+        (Some(TypeDefinition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
             a == b || matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
         }
         _ => a == b,
@@ -46,7 +46,7 @@ fn equal_named(types: &Types, id: TypeId, (a, b): (&Value, &Value), ignored: Opt
 }
 
 /// Returns true if two objects have the same members, except for `ignored`, and each is equal.
-fn same_members((a, b): (&Map, &Map), ignored: Option<&str>, is_equal: impl Fn(&str, &Value, &Value) -> bool) -> bool {
+fn same_members(a: &Map, b: &Map, ignored: Option<&str>, is_equal: impl Fn(&str, &Value, &Value) -> bool) -> bool {
     let compared = |members: &Map| members.len() - usize::from(ignored.is_some_and(|name| members.contains_key(name)));
     compared(a) == compared(b)
         && a.iter()
@@ -62,7 +62,7 @@ mod tests {
     fn equal_pods(a: &str, b: &str) -> bool {
         let types = Types::for_release(37);
         let [a, b] = [a, b].map(|text| json::read(text.as_bytes()).unwrap());
-        equal_except(types, types.id("core/v1.Pod").unwrap(), (&a, &b), "metadata")
+        equal_except(types, types.id("core/v1.Pod").unwrap(), &a, &b, "metadata")
     }
 
     #[test]

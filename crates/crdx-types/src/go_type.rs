@@ -2,7 +2,7 @@
 
 pub use super::custom::Custom;
 use super::releases::Releases;
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 
 /// A Go type. Pointers are followed: errors of Go's decoders name the type that a pointer points to.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,11 @@ enum Of {
 pub enum Shape {
     /// A boolean.
     Bool,
-    /// A string.
     String,
     /// An integer of this size in bits.
     Int(u32),
     /// An unsigned integer of this size in bits.
     Uint(u32),
-    /// A float.
     Float,
     /// `[]byte`
     Bytes,
@@ -36,13 +34,11 @@ pub enum Shape {
     List(GoType),
     /// A map with string keys to values of a type.
     Map(GoType),
-    /// A struct.
     Struct(GoStruct),
     /// A type with its own `UnmarshalJSON`.
     Custom(Custom),
 }
 
-/// A struct.
 #[derive(Clone, Copy, Debug)]
 pub struct GoStruct {
     types: &'static Types,
@@ -106,9 +102,9 @@ impl GoType {
     fn of_definition(self, id: TypeId) -> Shape {
         let types = self.types;
         match types.definition(id) {
-            Some(Definition::Struct(definition)) => Shape::Struct(GoStruct { types, id, definition }),
-            Some(Definition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
-            Some(Definition::Custom(custom)) => Shape::Custom(*custom),
+            Some(TypeDefinition::Struct(definition)) => Shape::Struct(GoStruct { types, id, definition }),
+            Some(TypeDefinition::Named { of, .. }) => Self { types, of: Of::Type(of) }.shape(),
+            Some(TypeDefinition::Custom(custom)) => Shape::Custom(*custom),
             None => Shape::Custom(Custom::Json),
         }
     }
@@ -120,7 +116,6 @@ impl GoStruct {
         self.definition.name
     }
 
-    /// The field with this name.
     pub fn field(self, name: &str) -> Option<GoField> {
         let (_, field) = self.definition.field(name)?;
         Some(GoField { types: self.types, field })
@@ -145,7 +140,6 @@ impl GoField {
         self.field.name
     }
 
-    /// The type.
     pub fn type_(self) -> GoType {
         GoType { types: self.types, of: Of::Type(&self.field.type_) }
     }

@@ -31,7 +31,7 @@ pub mod go_type;
 pub mod groups;
 pub mod merge;
 pub mod merge_type;
-mod meta;
+pub mod meta;
 pub mod openapi;
 pub mod protobuf;
 mod reader;

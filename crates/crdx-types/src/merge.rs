@@ -30,12 +30,10 @@ pub enum Scalar {
     Untyped,
 }
 
-/// A list type.
 #[derive(Debug)]
 pub struct ListType {
     /// The list type.
     pub relation: ListRelation,
-    /// The type of the items.
     pub items: TypeRef,
     /// True if an item must have every key, as before 1.34 (structured-merge-diff before v6, `typed/helpers.go`);
     /// otherwise a single key is sufficient.
@@ -53,7 +51,6 @@ pub enum ListRelation {
     Keyed(Vec<String>),
 }
 
-/// A map type.
 #[derive(Debug, Default)]
 pub struct MapType {
     /// True if the map is a single value.
@@ -76,7 +73,6 @@ pub struct Field {
 /// A reference to a type.
 #[derive(Clone, Debug)]
 pub enum TypeRef {
-    /// A type.
     Type(Arc<Type>),
     /// A type deduced from the value: maps are merged by field, lists are atomic.
     Deduced,
@@ -136,11 +132,8 @@ pub struct Kinds {
 /// The kind of a type that is chosen for a value (`handleAtom`).
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
-    /// A map.
     Map(&'a MapType),
-    /// A scalar.
     Scalar(Scalar),
-    /// A list.
     List(&'a ListType),
 }
 

@@ -2,7 +2,7 @@
 //! as `kube-openapi/pkg/schemaconv` reads them from the published OpenAPI document.
 
 use super::custom::Custom;
-use super::types::{Definition, Merging, Struct, Type, TypeId, Types};
+use super::types::{Merging, Struct, Type, TypeDefinition, TypeId, Types};
 use crate::merge::{self, Field, ListRelation, ListType, MapType, Scalar, TypeRef};
 use crdx_value::Value;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ pub fn merge_type(types: &'static Types, id: TypeId) -> &'static TypeRef {
         return built;
     }
     let all_keys = types.release() < ONE_KEY;
-    let mut builder = Builder { types, all_keys, built: HashMap::new(), in_progress: HashSet::new() };
+    let mut builder = MergeTypeBuilder { types, all_keys, built: HashMap::new(), in_progress: HashSet::new() };
     let built = builder.named(id);
     slot.get_or_init(|| built)
 }
@@ -28,7 +28,7 @@ pub fn merge_type_named(types: &'static Types, name: &str) -> &'static TypeRef {
     types.id(name).map_or(&TypeRef::Deduced, |id| merge_type(types, id))
 }
 
-struct Builder {
+struct MergeTypeBuilder {
     types: &'static Types,
     all_keys: bool,
     /// The structs built so far.
@@ -45,7 +45,7 @@ fn map(map: MapType) -> TypeRef {
     TypeRef::Type(Arc::new(merge::Type { map: Some(map), ..merge::Type::default() }))
 }
 
-impl Builder {
+impl MergeTypeBuilder {
     fn value(&mut self, type_: &Type, merging: Merging) -> TypeRef {
         match type_ {
             Type::Pointer(target) => self.value(target, merging),
@@ -63,8 +63,8 @@ impl Builder {
                 map(MapType { atomic: merging.atomic.unwrap_or_default(), other, ..MapType::default() })
             }
             Type::Named(id) => match self.types.definition(*id) {
-                Some(Definition::Named { of, .. }) => self.value(of, merging),
-                Some(Definition::Struct(s)) => match merging.atomic.filter(|atomic| *atomic != s.atomic) {
+                Some(TypeDefinition::Named { of, .. }) => self.value(of, merging),
+                Some(TypeDefinition::Struct(s)) => match merging.atomic.filter(|atomic| *atomic != s.atomic) {
                     Some(atomic) => self.fields(s, atomic),
                     None => self.named(*id),
                 },
@@ -81,9 +81,9 @@ impl Builder {
             return self.types.merge_type(id).map_or(TypeRef::Deduced, TypeRef::Recursive);
         }
         let built = match self.types.definition(id) {
-            Some(Definition::Struct(s)) => self.fields(s, s.atomic),
-            Some(Definition::Custom(custom)) => of_custom(*custom),
-            Some(Definition::Named { of, .. }) => self.value(of, Merging::default()),
+            Some(TypeDefinition::Struct(s)) => self.fields(s, s.atomic),
+            Some(TypeDefinition::Custom(custom)) => of_custom(*custom),
+            Some(TypeDefinition::Named { of, .. }) => self.value(of, Merging::default()),
             None => TypeRef::Deduced,
         };
         self.in_progress.remove(&id);

@@ -3,20 +3,27 @@
 //! Keys are matched case-insensitively with Unicode folding (`Kind`, `KIND`, the Kelvin sign for `k`). Of several
 //! matching keys the last one is used; `null` has no effect.
 
-use crdx_text::json::cursor::{Cursor, Kind};
-use crdx_text::json::{self};
+use crdx_text::json::cursor::{Cursor, JsonType};
+use crdx_text::json::{self, jsontext};
 use crdx_value::GoError;
 use crdx_value::group_version::{self, GroupVersionKind};
+use crdx_value::release::{Minor, V1_38};
 
-/// Decodes the kind and apiVersion; empty if absent.
+/// Decodes the kind and apiVersion as a server of the release `minor` does; empty if absent.
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read(body: &[u8]) -> Result<GroupVersionKind, GoError> {
+pub fn read(body: &[u8], minor: Minor) -> Result<GroupVersionKind, GoError> {
     match json::check(body) {
-        Ok(()) => read_valid(body),
-        Err(error) => Err(invalid(&error.message)),
+        Ok(()) => read_valid(body, minor),
+        Err(error) if minor < V1_38 => Err(invalid(&error.message)),
+        Err(error) => Err(invalid(&jsontext::syntax_error(body).unwrap_or(error.message))),
     }
+}
+
+/// True if `key` is another spelling of `kind` or `apiVersion` that the first pass reads, such as `Kind`.
+pub fn is_other_spelling(key: &str) -> bool {
+    !matches!(key, "kind" | "apiVersion") && matches!(fold(key).as_str(), "kind" | "apiversion")
 }
 
 fn invalid(error: &str) -> GoError {
@@ -27,12 +34,12 @@ fn invalid(error: &str) -> GoError {
 ///
 /// # Errors
 /// Returns Go's message.
-pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
+pub(super) fn read_valid(body: &[u8], minor: Minor) -> Result<GroupVersionKind, GoError> {
     let mut cursor = Cursor::new(body);
     let (mut kind, mut api_version) = (String::new(), String::new());
     match cursor.kind() {
-        Kind::Null => {}
-        Kind::Object => {
+        JsonType::Null => {}
+        JsonType::Object => {
             cursor.enter();
             let mut mismatch = None;
             while let Some(key) = cursor.next_member() {
@@ -45,10 +52,12 @@ pub(super) fn read_valid(body: &[u8]) -> Result<GroupVersionKind, GoError> {
                     }
                 };
                 match cursor.kind() {
-                    Kind::String => *field = cursor.string().into_owned(),
-                    Kind::Null => drop(cursor.literal()),
+                    JsonType::String => *field = cursor.string().into_owned(),
+                    JsonType::Null => drop(cursor.literal()),
                     other => {
                         cursor.literal();
+                        // Go 1.27 names the key as it is spelled.
+                        let name = if minor < V1_38 { name.to_owned() } else { key.into_owned() };
                         mismatch.get_or_insert((other, name));
                     }
                 }
@@ -86,10 +95,11 @@ fn fold(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::release::V1_37;
 
     #[test]
     fn the_last_key_matching_case_insensitively_is_used() {
-        let kind = |text: &str| read(text.as_bytes()).map(|gvk| (gvk.api_version(), gvk.kind));
+        let kind = |text: &str| read(text.as_bytes(), V1_37).map(|gvk| (gvk.api_version(), gvk.kind));
         let found = |api_version: &str, kind: &str| Ok((api_version.to_owned(), kind.to_owned()));
         assert_eq!(kind(r#"{"kind":"A","apiVersion":"g/v1"}"#), found("g/v1", "A"));
         assert_eq!(
@@ -102,5 +112,19 @@ mod tests {
             Err("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".into())
         );
         assert_eq!(kind(r#"{"apiVersion":"a/b/c"}"#), Err("unexpected GroupVersion string: a/b/c".into()));
+    }
+
+    #[test]
+    fn since_1_38_errors_are_those_of_go_1_27() {
+        let error = |text: &str| read(text.as_bytes(), V1_38).unwrap_err().to_string();
+        let prefix = "couldn't get version/kind; json parse error: ";
+        assert_eq!(
+            error(r#"{"Kind":1}"#),
+            format!("{prefix}json: cannot unmarshal number into Go struct field .Kind of type string")
+        );
+        assert_eq!(
+            error("{\u{e9}"),
+            format!("{prefix}invalid character '\u{e9}' looking for beginning of object key string")
+        );
     }
 }

@@ -7,7 +7,7 @@ pub use resolve::{resolve, resolved};
 
 use super::custom::Custom;
 use super::resources::{Resource, resources};
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value, group_version, object};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ impl OpenApiVersion {
 
 /// The schemas of a kind and of all types that it contains, by name, such as `io.k8s.api.apps.v1.Deployment`.
 pub fn schemas(types: &'static Types, id: TypeId, version: OpenApiVersion) -> Map {
-    let builder = Builder { types, version };
+    let builder = SchemaBuilder { types, version };
     let kinds = kinds(types);
     let mut all = Map::new();
     let mut missing = vec![id];
@@ -93,7 +93,7 @@ pub fn model_name(types: &Types, id: TypeId) -> String {
     }
 }
 
-struct Builder {
+struct SchemaBuilder {
     types: &'static Types,
     version: OpenApiVersion,
 }
@@ -108,13 +108,13 @@ fn insert(schema: &mut Value, key: &str, value: impl Into<Value>) {
     }
 }
 
-impl Builder {
+impl SchemaBuilder {
     /// The schema of a named type; adds the types to which it refers to `missing`.
     fn model(&self, id: TypeId, missing: &mut Vec<TypeId>) -> Value {
         match self.types.definition(id) {
-            Some(Definition::Struct(of)) => self.fields(of, missing),
-            Some(Definition::Custom(custom)) => self.custom(*custom),
-            Some(Definition::Named { of, .. }) => self.value(of, missing),
+            Some(TypeDefinition::Struct(of)) => self.fields(of, missing),
+            Some(TypeDefinition::Custom(custom)) => self.custom(*custom),
+            Some(TypeDefinition::Named { of, .. }) => self.value(of, missing),
             None => object([("type", "object")]),
         }
     }
@@ -196,9 +196,9 @@ impl Builder {
             Type::Int(_) | Type::Uint(_) | Type::Float(_) => Value::Int(0),
             Type::Pointer(_) | Type::List(_) | Type::Map(..) => return None,
             Type::Named(id) => match self.types.definition(*id)? {
-                Definition::Struct(_) => Value::Object(Map::new()),
-                Definition::Custom(_) => return None,
-                Definition::Named { of, .. } => return self.zero(of),
+                TypeDefinition::Struct(_) => Value::Object(Map::new()),
+                TypeDefinition::Custom(_) => return None,
+                TypeDefinition::Named { of, .. } => return self.zero(of),
             },
         })
     }
@@ -218,7 +218,7 @@ impl Builder {
                 object([("type", Value::from("object")), ("additionalProperties", self.value(of, missing))])
             }
             Type::Named(id) => {
-                if let Some(Definition::Named { of, constants }) = self.types.definition(*id) {
+                if let Some(TypeDefinition::Named { of, constants }) = self.types.definition(*id) {
                     let mut schema = self.value(of, missing);
                     if !constants.is_empty() {
                         insert(&mut schema, "enum", constants.iter().map(|one| Value::from(*one)).collect::<Vec<_>>());

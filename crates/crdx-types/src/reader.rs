@@ -5,8 +5,8 @@
 //! unknown keys are not checked.
 
 use super::custom::{Custom, ValueError};
-use super::types::{Definition, Struct, Type, TypeId, Types};
-use crdx_text::json::cursor::{Cursor, Kind};
+use super::types::{Struct, Type, TypeDefinition, TypeId, Types};
+use crdx_text::json::cursor::{Cursor, JsonType};
 use crdx_text::strict::StrictError;
 use crdx_value::base64::Encoding;
 use std::collections::BTreeSet;
@@ -82,29 +82,29 @@ pub(super) struct Findings {
 
 /// Decodes `body` into a struct. The body must be a syntactically valid object or `null`.
 pub(super) fn read(types: &'static Types, root: TypeId, body: &[u8]) -> Result<Findings, DecodeError> {
-    let mut reader = Reader {
+    let mut reader = TypedReader {
         types,
         cursor: Cursor::new(body),
         struct_: "",
         fields: Vec::new(),
-        path: Path::default(),
+        path: StrictPath::default(),
         seen: BTreeSet::new(),
         error: None,
         found: Findings::default(),
     };
-    if let (Some(Definition::Struct(s)), Kind::Object) = (types.definition(root), reader.cursor.kind()) {
+    if let (Some(TypeDefinition::Struct(s)), JsonType::Object) = (types.definition(root), reader.cursor.kind()) {
         reader.object(root, s)?;
     }
     reader.error.map_or(Ok(reader.found), Err)
 }
 
-struct Reader<'a> {
+struct TypedReader<'a> {
     types: &'static Types,
     cursor: Cursor<'a>,
     /// The struct and the path for type mismatch errors.
     struct_: &'static str,
     fields: Vec<&'static str>,
-    path: Path,
+    path: StrictPath,
     /// The strict errors so far, for removing duplicates.
     seen: BTreeSet<(bool, String)>,
     error: Option<DecodeError>,
@@ -113,12 +113,12 @@ struct Reader<'a> {
 
 /// A path in strict errors, in which empty keys are included.
 #[derive(Debug, Default)]
-struct Path {
+struct StrictPath {
     text: String,
     depth: usize,
 }
 
-impl Path {
+impl StrictPath {
     fn mark(&self) -> (usize, usize) {
         (self.text.len(), self.depth)
     }
@@ -158,14 +158,14 @@ enum Base {
 fn base(types: &'static Types, shown: &'static Type) -> Base {
     let Type::Named(id) = shown else { return Base::Plain(shown, &[]) };
     match types.definition(*id) {
-        Some(Definition::Struct(s)) => Base::Struct(*id, s),
-        Some(Definition::Custom(custom)) => Base::Custom(*custom),
-        Some(Definition::Named { of, constants }) => Base::Plain(of, constants),
+        Some(TypeDefinition::Struct(s)) => Base::Struct(*id, s),
+        Some(TypeDefinition::Custom(custom)) => Base::Custom(*custom),
+        Some(TypeDefinition::Named { of, constants }) => Base::Plain(of, constants),
         None => Base::Plain(shown, &[]),
     }
 }
 
-impl Reader<'_> {
+impl TypedReader<'_> {
     /// Decodes the value at the cursor. The recursion is bounded by [`MAX_DEPTH`].
     fn value(&mut self, type_: &'static Type) -> Result<(), DecodeError> {
         let shown = type_.target();
@@ -173,7 +173,7 @@ impl Reader<'_> {
         match (base(self.types, shown), kind) {
             // A null sets a pointer to nil and leaves other values unchanged, and every type with its own
             // `UnmarshalJSON` accepts it.
-            (_, Kind::Null) | (Base::Plain(Type::Bool, _), Kind::Bool) => {
+            (_, JsonType::Null) | (Base::Plain(Type::Bool, _), JsonType::Bool) => {
                 self.cursor.literal();
             }
             _ if self.path.depth > MAX_DEPTH => {
@@ -186,19 +186,19 @@ impl Reader<'_> {
                     ValueError::Text(message) => self.error(message.into()),
                 });
             }
-            (Base::Struct(id, s), Kind::Object) => return self.object(id, s),
-            (Base::Plain(Type::Map(_, value), _), Kind::Object) => return self.map(value),
-            (Base::Plain(Type::List(item), _), Kind::Array) => return self.list(item),
-            (Base::Plain(Type::List(item), _), Kind::String) if **item == Type::Uint(8) => {
+            (Base::Struct(id, s), JsonType::Object) => return self.object(id, s),
+            (Base::Plain(Type::Map(_, value), _), JsonType::Object) => return self.map(value),
+            (Base::Plain(Type::List(item), _), JsonType::Array) => return self.list(item),
+            (Base::Plain(Type::List(item), _), JsonType::String) if **item == Type::Uint(8) => {
                 if let Err(at) = Encoding::Standard.decode(&self.cursor.string()) {
                     self.keep(self.error(format!("illegal base64 data at input byte {at}")));
                 }
             }
-            (Base::Plain(Type::String, []), Kind::String) => {
+            (Base::Plain(Type::String, []), JsonType::String) => {
                 self.cursor.literal();
             }
-            (Base::Plain(Type::String, constants), Kind::String) => self.constant(constants),
-            (Base::Plain(number, _), Kind::Number) => {
+            (Base::Plain(Type::String, constants), JsonType::String) => self.constant(constants),
+            (Base::Plain(number, _), JsonType::Number) => {
                 let literal = self.cursor.literal();
                 let literal = std::str::from_utf8(literal).unwrap_or_default();
                 match fits(number, literal) {
@@ -257,7 +257,7 @@ impl Reader<'_> {
             };
             if let Some(before) = seen.get_mut(at) {
                 let twice = *before != Seen::No;
-                let null = self.cursor.kind() == Kind::Null;
+                let null = self.cursor.kind() == JsonType::Null;
                 *before = if null { Seen::Null } else { Seen::Value };
                 if twice {
                     self.strict(true, field.name, Some(id));

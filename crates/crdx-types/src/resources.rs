@@ -24,19 +24,13 @@ const TEXT: &str = include_str!("resources.txt");
 pub struct Resource {
     /// The API group; empty for the core group.
     pub group: &'static str,
-    /// The version.
     pub version: &'static str,
-    /// The plural.
     pub plural: &'static str,
-    /// The singular.
     pub singular: &'static str,
-    /// The kind.
     pub kind: &'static str,
     /// True if the resource is namespaced.
     pub namespaced: bool,
-    /// The short names.
     pub short_names: Vec<&'static str>,
-    /// The categories.
     pub categories: Vec<&'static str>,
     /// True if the resource has the subresource `status`.
     pub status: bool,

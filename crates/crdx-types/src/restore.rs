@@ -3,7 +3,7 @@
 //! applies. Its errors differ from those of the JSON decoder.
 
 use super::custom::{Custom, ValueError};
-use super::types::{Definition, Field, Struct, Type, TypeId, Types};
+use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::print::kind_name;
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 500;
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
 pub fn check(types: &'static Types, id: TypeId, value: &Value) -> Result<Vec<String>, GoError> {
-    let mut walk = Walk { types, path: String::new(), unknown: Vec::new(), depth: 0 };
+    let mut walk = Restorer { types, path: String::new(), unknown: Vec::new(), depth: 0 };
     walk.named(&Type::Named(id), id, value)?;
     sort_by_error(&mut walk.unknown);
     Ok(walk.unknown)
@@ -30,14 +30,14 @@ pub fn sort_by_error(paths: &mut [String]) {
     paths.sort_by(|one, other| one.bytes().chain([b'"']).cmp(other.bytes().chain([b'"'])));
 }
 
-struct Walk {
+struct Restorer {
     types: &'static Types,
     path: String,
     unknown: Vec<String>,
     depth: usize,
 }
 
-impl Walk {
+impl Restorer {
     fn value(&mut self, type_: &Type, value: &Value) -> Result<(), GoError> {
         if value.is_null() || self.depth > MAX_DEPTH {
             return Ok(());
@@ -67,12 +67,12 @@ impl Walk {
 
     fn named(&mut self, shown: &Type, id: TypeId, value: &Value) -> Result<(), GoError> {
         match self.types.definition(id) {
-            Some(Definition::Struct(s)) => match value {
+            Some(TypeDefinition::Struct(s)) => match value {
                 Value::Object(members) => self.members(s, members),
                 other => Err(format!("cannot restore struct from: {}", kind_name(other)).into()),
             },
-            Some(Definition::Custom(custom)) => custom_value(*custom, value),
-            Some(Definition::Named { of, .. }) => match of {
+            Some(TypeDefinition::Custom(custom)) => custom_value(*custom, value),
+            Some(TypeDefinition::Named { of, .. }) => match of {
                 Type::List(_) | Type::Map(..) | Type::Named(_) | Type::Pointer(_) => self.value(of, value),
                 plain => self.plain(plain, shown, value),
             },

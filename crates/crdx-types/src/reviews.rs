@@ -10,7 +10,6 @@ use crdx_value::group_version::GroupVersionKind;
 use crdx_value::quote;
 use crdx_value::release::Release;
 
-/// A kind of review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewKind {
     /// `AdmissionReview`
@@ -28,7 +27,6 @@ impl ReviewKind {
         }
     }
 
-    /// The kind.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Admission => "AdmissionReview",
@@ -58,7 +56,7 @@ pub fn check(release: Release, review: ReviewKind, version: &str, body: &[u8]) -
         version: version.to_owned(),
         kind: review.kind().to_owned(),
     };
-    let actual = with_defaults(meta::read(body)?, &expected);
+    let actual = with_defaults(meta::read(body, release.minor())?, &expected);
     if actual.version.is_empty() {
         return Err(format!("Object 'apiVersion' is missing in '{}'", lossy(body)).into());
     }

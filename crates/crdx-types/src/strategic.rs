@@ -11,6 +11,7 @@ mod lookup;
 use super::types::{TypeId, Types};
 use crdx_value::{Map, Value, print};
 pub use diff::{three_way, three_way_without_strategies};
+use lists::{ListMerge, ListPatch};
 use lookup::Schema;
 use std::collections::HashSet;
 use std::fmt;
@@ -132,7 +133,9 @@ fn merge_map(mut original: Map, mut patch: Map, schema: Schema, mode: Mode) -> R
             (Some(Value::Array(old)), Value::Array(new)) => {
                 let (item, merging) = schema.item(&key)?;
                 let merged = if deletes || strategy(merging.patch_strategy)? == "merge" {
-                    lists::merge(old, new, item, (merging.patch_merge_key, mode), deletes)?.items
+                    let options = ListMerge { merge_key: merging.patch_merge_key, mode };
+                    let patch = if deletes { ListPatch::Deletions } else { ListPatch::Items };
+                    lists::merge(old, new, item, options, patch)?.items
                 } else {
                     new
                 };
@@ -214,7 +217,7 @@ fn merge_ordered_lists(original: &mut Map, patch: &mut Map, schema: Schema, mode
             (Some(old), None) => (old.clone(), old),
             (None, Some(new)) => (new.into_iter().filter_map(without_directives).collect(), Vec::new()),
             (Some(old), Some(new)) if strategy == "merge" => {
-                let merged = lists::merge(old, new, item, (merge_key, mode), false)?;
+                let merged = lists::merge(old, new, item, ListMerge { merge_key, mode }, ListPatch::Items)?;
                 (merged.items, merged.original)
             }
             (Some(old), Some(new)) => (new, old),

@@ -6,7 +6,7 @@ use super::releases::Releases;
 use super::table::{FieldRow, Table, definitions, table};
 use crdx_text::json;
 use crdx_value::Value;
-use crdx_value::release::Release;
+use crdx_value::release::{Minor, Release};
 use crdx_value::short;
 use std::fmt;
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ pub struct Types {
     release: u32,
     table: &'static Table,
     /// The definitions built so far, by index in the table.
-    made: Vec<OnceLock<Definition>>,
+    made: Vec<OnceLock<TypeDefinition>>,
     /// The merge types built so far, by index in the table.
     merge_types: Vec<OnceLock<TypeRef>>,
 }
@@ -43,7 +43,7 @@ impl TypeId {
 
 /// The definition of a named type.
 #[derive(Debug)]
-pub(super) enum Definition {
+pub(super) enum TypeDefinition {
     Struct(Struct),
     /// A type with its own `UnmarshalJSON`.
     Custom(Custom),
@@ -245,9 +245,13 @@ impl Types {
         by_release.get(release as usize).unwrap_or(&FIRST).get_or_init(make)
     }
 
-    /// The release.
     pub fn release(&self) -> u32 {
         self.release
+    }
+
+    /// The release as a [`Minor`].
+    pub(super) fn minor(&self) -> Minor {
+        Minor(u16::try_from(self.release).unwrap_or(Minor::NEVER.number()))
     }
 
     /// The type of a served kind.
@@ -260,7 +264,7 @@ impl Types {
         self.table.type_id(name).map(TypeId)
     }
 
-    pub(super) fn definition(&self, id: TypeId) -> Option<&Definition> {
+    pub(super) fn definition(&self, id: TypeId) -> Option<&TypeDefinition> {
         Some(self.made.get(id.0)?.get_or_init(|| self.make(id)))
     }
 
@@ -272,7 +276,7 @@ impl Types {
     /// The field names of a struct in this release.
     pub fn field_names(&self, id: TypeId) -> impl Iterator<Item = &'static str> {
         let fields = match self.definition(id) {
-            Some(Definition::Struct(s)) => s.fields.as_slice(),
+            Some(TypeDefinition::Struct(s)) => s.fields.as_slice(),
             _ => &[],
         };
         fields.iter().map(|field| field.name)
@@ -310,7 +314,7 @@ impl Types {
 
     /// The field of a struct, or the embedded struct, that has a number in Protobuf messages.
     pub(super) fn numbered(&self, id: TypeId, number: u64) -> Option<&Numbered> {
-        let Some(Definition::Struct(s)) = self.definition(id) else { return None };
+        let Some(TypeDefinition::Struct(s)) = self.definition(id) else { return None };
         let numbered = s.numbered.get_or_init(|| self.numbers(id));
         numbered.get(numbered.binary_search_by_key(&number, |field| field.number).ok()?)
     }
@@ -318,7 +322,7 @@ impl Types {
     /// The type of a field of a schema in a CRD.
     pub(super) fn schema_field(&self, name: &str) -> Option<&Type> {
         match self.definition(self.id("apiextensions/v1.JSONSchemaProps")?) {
-            Some(Definition::Struct(schema)) => Some(&schema.field(name)?.1.type_),
+            Some(TypeDefinition::Struct(schema)) => Some(&schema.field(name)?.1.type_),
             _ => None,
         }
     }
@@ -333,7 +337,7 @@ impl Types {
         self.name(id).rsplit_once('.').map_or("", |(package, _)| package)
     }
 
-    fn make(&self, id: TypeId) -> Definition {
+    fn make(&self, id: TypeId) -> TypeDefinition {
         let bare = self.name(id).rsplit_once('.').map_or("", |(_, name)| name);
         let head = self.table.types().get(id.0).map_or("", |row| row.head);
         match head {
@@ -352,7 +356,7 @@ impl Types {
                 };
                 let present = positions(|field| !field.absent_if_missing);
                 let with_default = positions(|field| field.default.is_some());
-                Definition::Struct(Struct {
+                TypeDefinition::Struct(Struct {
                     name: bare,
                     fields,
                     names,
@@ -362,11 +366,11 @@ impl Types {
                     numbered: OnceLock::new(),
                 })
             }
-            "custom" => Definition::Custom(Custom::named(self.name(id))),
+            "custom" => TypeDefinition::Custom(Custom::named(self.name(id))),
             head => {
                 let rows = self.table.types().get(id.0).into_iter().flat_map(|row| Table::constants(*row));
                 let constants = rows.filter(|(_, releases)| releases.contains(&self.release)).map(|(name, _)| name);
-                Definition::Named { of: self.parse(head, self.package(id)), constants: constants.collect() }
+                TypeDefinition::Named { of: self.parse(head, self.package(id)), constants: constants.collect() }
             }
         }
     }
@@ -538,19 +542,19 @@ mod tests {
                 assert!(
                     matches!(**key, Type::String)
                         || matches!(&**key, Type::Named(id) if matches!(types.definition(*id),
-                            Some(Definition::Named { of: Type::String, .. }))),
+                            Some(TypeDefinition::Named { of: Type::String, .. }))),
                     "keys of {} are not strings",
                     types.display(type_)
                 );
                 follow(types, value, seen);
             }
             Type::Named(id) if seen.insert(*id) => match types.definition(*id).unwrap() {
-                Definition::Struct(s) => {
+                TypeDefinition::Struct(s) => {
                     assert!(s.fields.is_sorted_by(|a, b| a.name < b.name), "{}: a name twice", s.name);
                     s.fields.iter().for_each(|field| follow(types, &field.type_, seen));
                 }
-                Definition::Named { of, .. } => follow(types, of, seen),
-                Definition::Custom(_) => {}
+                TypeDefinition::Named { of, .. } => follow(types, of, seen),
+                TypeDefinition::Custom(_) => {}
             },
             _ => {}
         }
@@ -581,7 +585,7 @@ mod tests {
     fn types_are_formatted_like_go() {
         let types = Types::for_release(37);
         let id = types.id("core/v1.PodSpec").unwrap();
-        let Some(Definition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };
+        let Some(TypeDefinition::Struct(spec)) = types.definition(id) else { panic!("not a struct") };
         let printed = |name: &str| types.display(&spec.field(name).unwrap().1.type_).to_string();
         assert_eq!(printed("containers"), "[]v1.Container");
         assert_eq!(printed("nodeSelector"), "map[string]string");

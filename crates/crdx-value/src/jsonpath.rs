@@ -24,7 +24,7 @@ use crate::Value;
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonPath {
-    root: Vec<node::Node>,
+    root: Vec<node::JsonPathNode>,
     allow_missing_keys: bool,
 }
 
@@ -62,7 +62,7 @@ impl JsonPath {
     /// Returns the server's message.
     pub fn find<'a>(&'a self, data: &'a Value) -> Result<Vec<Vec<Item<'a>>>, GoError> {
         let data = if data.is_null() { Item::Missing } else { Item::Value(data) };
-        eval::Run::new(&self.root, self.allow_missing_keys).find(data, 0)
+        eval::Evaluator::new(&self.root, self.allow_missing_keys).find(data, 0)
     }
 
     /// Evaluates and formats the template.
@@ -76,8 +76,11 @@ impl JsonPath {
     /// The keys of a template that is a plain path such as `{.a.b}`, which most printer columns and selectable fields
     /// are, and the paths that `kubectl explain` takes.
     pub fn plain_path(&self) -> Option<Vec<&str>> {
-        let [node::Node::List(nodes)] = self.root.as_slice() else { return None };
-        nodes.iter().map(|node| if let node::Node::Field(name) = node { Some(name.as_str()) } else { None }).collect()
+        let [node::JsonPathNode::List(nodes)] = self.root.as_slice() else { return None };
+        nodes
+            .iter()
+            .map(|node| if let node::JsonPathNode::Field(name) = node { Some(name.as_str()) } else { None })
+            .collect()
     }
 }
 

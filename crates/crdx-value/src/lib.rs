@@ -3,6 +3,8 @@
 //!
 //! Object keys are sorted: this is the order in which Go encodes maps, and it is deterministic.
 
+#![warn(missing_docs)]
+
 pub mod base64;
 pub mod duration;
 pub mod field;

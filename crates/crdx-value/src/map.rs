@@ -193,7 +193,6 @@ impl Map {
     }
 }
 
-/// Returns a member.
 fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Value)> {
     if members.len() <= LINEAR {
         return members.iter().find(|(known, _)| short::equal(known, key));
@@ -201,7 +200,6 @@ fn find<'m>(members: &'m [(String, Value)], key: &str) -> Option<&'m (String, Va
     members.get(index(members, key)?)
 }
 
-/// Returns the index of a member.
 fn index(members: &[(String, Value)], key: &str) -> Option<usize> {
     if members.len() <= LINEAR {
         return members.iter().position(|(known, _)| short::equal(known, key));

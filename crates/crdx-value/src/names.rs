@@ -11,6 +11,15 @@ const VALUE_FMT: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 const KEY_RULE: &str =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
+/// The part of a name that is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameForm {
+    /// A complete name.
+    Whole,
+    /// The prefix of a name to be generated (`generateName`).
+    Prefix,
+}
+
 fn too_long(max: usize, unit: &str) -> String {
     format!("must be no more than {max} {unit}")
 }
@@ -165,33 +174,33 @@ pub fn label_value(value: &str, release: Release) -> Vec<String> {
     messages
 }
 
-/// `IsPathSegmentPrefix` if `prefix`, otherwise `IsPathSegmentName`.
-pub fn path_segment(name: &str, prefix: bool) -> Vec<String> {
-    if !prefix && matches!(name, "." | "..") {
+/// `IsPathSegmentName`, or `IsPathSegmentPrefix` for a prefix.
+pub fn path_segment(name: &str, form: NameForm) -> Vec<String> {
+    if form == NameForm::Whole && matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
     }
     ['/', '%'].iter().filter(|c| name.contains(**c)).map(|c| format!("may not contain '{c}'")).collect()
 }
 
 /// `NameIsDNSSubdomain`. A prefix may end with a dash, and the character before that dash is not checked.
-pub fn name_is_subdomain(name: &str, prefix: bool) -> Vec<String> {
-    masked(name, prefix, dns1123_subdomain)
+pub fn name_is_subdomain(name: &str, form: NameForm) -> Vec<String> {
+    masked(name, form, dns1123_subdomain)
 }
 
 /// `NameIsDNSLabel`
-pub fn name_is_label(name: &str, prefix: bool) -> Vec<String> {
-    masked(name, prefix, dns1123_label)
+pub fn name_is_label(name: &str, form: NameForm) -> Vec<String> {
+    masked(name, form, dns1123_label)
 }
 
 /// `NameIsDNS1035Label`
-pub fn name_is_dns1035_label(name: &str, prefix: bool) -> Vec<String> {
-    masked(name, prefix, dns1035_label)
+pub fn name_is_dns1035_label(name: &str, form: NameForm) -> Vec<String> {
+    masked(name, form, dns1035_label)
 }
 
 /// `maskTrailingDash`
-fn masked(name: &str, prefix: bool, check: impl Fn(&[u8]) -> Vec<String>) -> Vec<String> {
+fn masked(name: &str, form: NameForm, check: impl Fn(&[u8]) -> Vec<String>) -> Vec<String> {
     match name.as_bytes() {
-        [head @ .., _, b'-'] if prefix => check(&[head, b"a"].concat()),
+        [head @ .., _, b'-'] if form == NameForm::Prefix => check(&[head, b"a"].concat()),
         bytes => check(bytes),
     }
 }
@@ -207,7 +216,7 @@ mod tests {
         assert!(dns1035_label(b"a1").is_empty());
         assert!(qualified_name("example.com/My_Name.1", Release::NEWEST).is_empty());
         assert!(label_value("", Release::NEWEST).is_empty());
-        assert!(name_is_subdomain("abc-", true).is_empty());
+        assert!(name_is_subdomain("abc-", NameForm::Prefix).is_empty());
     }
 
     #[test]
@@ -235,7 +244,7 @@ mod tests {
         assert!(texts(35)[0].ends_with("63 bytes") && texts(35)[1].ends_with("63 bytes"));
         assert!(texts(34)[0].ends_with("63 characters") && texts(34)[1].ends_with("63 characters"));
         assert!(texts(35)[2].starts_with("a valid label key") && texts(34)[2].starts_with("a qualified name"));
-        assert_eq!(path_segment("..", false), ["may not be '..'"]);
-        assert_eq!(path_segment("a/%", true), ["may not contain '/'", "may not contain '%'"]);
+        assert_eq!(path_segment("..", NameForm::Whole), ["may not be '..'"]);
+        assert_eq!(path_segment("a/%", NameForm::Prefix), ["may not contain '/'", "may not contain '%'"]);
     }
 }

@@ -8,16 +8,12 @@ pub fn write_int(out: &mut String, i: i64) {
     out.push_str(itoa::Buffer::new().format(i));
 }
 
-/// The sign of `x`, the shortest digits that parse to `x`, and the decimal exponent of the first digit; `x` must be
-/// finite.
-fn shortest(x: f64) -> (bool, String, i32) {
-    let text = format!("{:e}", x.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mut digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    if digits.len() >= 15 {
-        settle_tie(x.abs(), &mut digits);
-    }
-    (x.is_sign_negative(), digits, exponent.parse().unwrap_or(0))
+/// The shortest decimal number that parses to a float.
+struct ShortestDecimal {
+    is_negative: bool,
+    digits: String,
+    /// The decimal exponent of the first digit.
+    exponent: i32,
 }
 
 /// If two shortest representations are equally near, Go chooses the one with the even last digit, and Rust the larger
@@ -33,44 +29,57 @@ fn settle_tie(x: f64, digits: &mut String) {
     }
 }
 
-/// Formats digits in decimal notation without exponent.
-fn plain_form(negative: bool, digits: &str, exponent: i32) -> String {
-    let mut out = String::new();
-    if negative {
-        out.push('-');
-    }
-    if let Ok(exponent) = usize::try_from(exponent) {
-        let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, ""));
-        out.push_str(whole);
-        out.extend(std::iter::repeat_n('0', exponent + 1 - whole.len()));
-        if !fraction.is_empty() {
-            out.push('.');
-            out.push_str(fraction);
+impl ShortestDecimal {
+    /// The shortest digits of `x`, which must be finite.
+    fn of(x: f64) -> Self {
+        let text = format!("{:e}", x.abs());
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mut digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+        if digits.len() >= 15 {
+            settle_tie(x.abs(), &mut digits);
         }
-    } else {
-        out.push_str("0.");
-        out.extend(std::iter::repeat_n('0', exponent.unsigned_abs() as usize - 1));
-        out.push_str(digits);
+        Self { is_negative: x.is_sign_negative(), digits, exponent: exponent.parse().unwrap_or(0) }
     }
-    out
-}
 
-fn exponent_form(negative: bool, digits: &str, exponent: i32, min_width: usize) -> String {
-    let mut out = String::new();
-    if negative {
-        out.push('-');
+    fn sign(&self) -> String {
+        if self.is_negative { "-".to_owned() } else { String::new() }
     }
-    let mut chars = digits.chars();
-    out.extend(chars.next());
-    let rest = chars.as_str();
-    if !rest.is_empty() {
-        out.push('.');
-        out.push_str(rest);
+
+    /// The number without an exponent.
+    fn plain(&self) -> String {
+        let digits = self.digits.as_str();
+        let mut out = self.sign();
+        if let Ok(exponent) = usize::try_from(self.exponent) {
+            let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, ""));
+            out.push_str(whole);
+            out.extend(std::iter::repeat_n('0', exponent + 1 - whole.len()));
+            if !fraction.is_empty() {
+                out.push('.');
+                out.push_str(fraction);
+            }
+        } else {
+            out.push_str("0.");
+            out.extend(std::iter::repeat_n('0', self.exponent.unsigned_abs() as usize - 1));
+            out.push_str(digits);
+        }
+        out
     }
-    out.push('e');
-    out.push(if exponent < 0 { '-' } else { '+' });
-    let _ = write!(out, "{:0min_width$}", exponent.unsigned_abs());
-    out
+
+    /// The number with an exponent of at least `min_width` digits.
+    fn scientific(&self, min_width: usize) -> String {
+        let mut out = self.sign();
+        let mut chars = self.digits.chars();
+        out.extend(chars.next());
+        let rest = chars.as_str();
+        if !rest.is_empty() {
+            out.push('.');
+            out.push_str(rest);
+        }
+        out.push('e');
+        out.push(if self.exponent < 0 { '-' } else { '+' });
+        let _ = write!(out, "{:0min_width$}", self.exponent.unsigned_abs());
+        out
+    }
 }
 
 fn special(x: f64) -> Option<&'static str> {
@@ -94,22 +103,18 @@ pub fn format_g(x: f64) -> String {
     if let Some(text) = special(x) {
         return text.to_owned();
     }
-    let (negative, digits, exponent) = shortest(x);
-    if (-4..6).contains(&exponent) {
-        plain_form(negative, &digits, exponent)
-    } else {
-        exponent_form(negative, &digits, exponent, 2)
-    }
+    let decimal = ShortestDecimal::of(x);
+    if (-4..6).contains(&decimal.exponent) { decimal.plain() } else { decimal.scientific(2) }
 }
 
 /// Formats a float like `encoding/json`: with an exponent below 1e-6 and from 1e21 (`1e-7`, `1e+21`).
 pub fn format_json(x: f64) -> String {
     let magnitude = x.abs();
-    let (negative, digits, exponent) = shortest(x);
+    let decimal = ShortestDecimal::of(x);
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
-        exponent_form(negative, &digits, exponent, if exponent < 0 { 1 } else { 2 })
+        decimal.scientific(if decimal.exponent < 0 { 1 } else { 2 })
     } else {
-        plain_form(negative, &digits, exponent)
+        decimal.plain()
     }
 }
 

@@ -31,13 +31,13 @@ const MICRO: &str = "2006-01-02T15:04:05.000000Z07:00";
 const LOCAL: &str = "2006-01-02T15:04:05";
 const DATE: &str = "2006-01-02";
 
-struct Reader<'a> {
+struct LayoutReader<'a> {
     layout: &'static str,
     whole: &'a str,
     rest: &'a str,
 }
 
-impl Reader<'_> {
+impl LayoutReader<'_> {
     fn mismatch(&self, layout_element: &str) -> GoError {
         let (whole, rest) = (quote(self.whole), quote(self.rest));
         format!("parsing time {whole} as {}: cannot parse {rest} as {}", quote(self.layout), quote(layout_element))
@@ -62,15 +62,18 @@ impl Reader<'_> {
         self.rest = self.rest.strip_prefix(c).ok_or_else(|| self.mismatch(c.encode_utf8(&mut text)))?;
         Ok(())
     }
-    /// Parses two digits, or one if `loose`.
-    fn number(&mut self, element: &str, loose: bool) -> Result<i64, GoError> {
-        let (value, width) = match (self.digit(0), self.digit(1)) {
-            (Some(tens), Some(ones)) => (tens * 10 + ones, 2),
-            (Some(ones), None) if loose => (ones, 1),
-            _ => return Err(self.mismatch(element)),
-        };
-        self.advance(width)?;
-        Ok(value)
+    fn two_digits(&mut self, element: &str) -> Result<i64, GoError> {
+        let (Some(tens), Some(ones)) = (self.digit(0), self.digit(1)) else { return Err(self.mismatch(element)) };
+        self.advance(2)?;
+        Ok(tens * 10 + ones)
+    }
+    /// Parses an hour, for which Go accepts a single digit, too.
+    fn hour(&mut self) -> Result<i64, GoError> {
+        if let (Some(hour), None) = (self.digit(0), self.digit(1)) {
+            self.advance(1)?;
+            return Ok(hour);
+        }
+        self.two_digits("15")
     }
     fn year(&mut self) -> Result<i64, GoError> {
         let digits: Option<Vec<i64>> = (0..4).map(|i| self.digit(i)).collect();
@@ -177,29 +180,29 @@ pub fn parse_date(text: &str) -> Result<Timestamp, GoError> {
 }
 
 fn read(text: &str, layout: &'static str) -> Result<(Timestamp, i32), GoError> {
-    let mut r = Reader { layout, whole: text, rest: text };
+    let mut r = LayoutReader { layout, whole: text, rest: text };
     let year = r.year()?;
     r.literal('-')?;
-    let month = r.number("01", false)?;
+    let month = r.two_digits("01")?;
     if !(1..=12).contains(&month) {
         return Err(r.failure(": month out of range"));
     }
     r.literal('-')?;
-    let day = r.number("02", false)?;
+    let day = r.two_digits("02")?;
     let (mut hour, mut minute, mut second, mut nanos, mut offset) = (0, 0, 0, 0, 0);
     if layout != DATE {
         r.literal('T')?;
-        hour = r.number("15", true)?;
+        hour = r.hour()?;
         if hour >= 24 {
             return Err(r.failure(": hour out of range"));
         }
         r.literal(':')?;
-        minute = r.number("04", false)?;
+        minute = r.two_digits("04")?;
         if minute >= 60 {
             return Err(r.failure(": minute out of range"));
         }
         r.literal(':')?;
-        second = r.number("05", false)?;
+        second = r.two_digits("05")?;
         if second >= 60 {
             return Err(r.failure(": second out of range"));
         }

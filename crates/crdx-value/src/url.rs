@@ -29,9 +29,9 @@ impl Url {
     /// Returns Go's message.
     pub fn parse(text: &str) -> Result<Self, GoError> {
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
+        let mut url = parse(rest, UrlSyntax::Reference).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
         if !fragment.is_empty() {
-            unescape(fragment, Part::Path).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
+            unescape(fragment, UrlComponent::Path).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
             fragment.clone_into(&mut url.fragment);
         }
         Ok(url)
@@ -42,15 +42,24 @@ impl Url {
     /// # Errors
     /// Returns Go's message.
     pub fn parse_request_uri(text: &str) -> Result<Self, GoError> {
-        parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
+        parse(text, UrlSyntax::RequestUri).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
     }
 }
 
-fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
+/// The forms of a URL that a text may have.
+#[derive(Clone, Copy, PartialEq)]
+enum UrlSyntax {
+    /// Any URL, also a relative one.
+    Reference,
+    /// An absolute URI or an absolute path, as in a request line.
+    RequestUri,
+}
+
+fn parse(text: &str, syntax: UrlSyntax) -> Result<Url, GoError> {
     if text.bytes().any(|b| b < b' ' || b == 0x7f) {
         return Err("net/url: invalid control character in URL".into());
     }
-    if text.is_empty() && via_request {
+    if text.is_empty() && syntax == UrlSyntax::RequestUri {
         return Err("empty url".into());
     }
     let mut url = Url::default();
@@ -68,14 +77,14 @@ fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
             rest.clone_into(&mut url.opaque);
             return Ok(url);
         }
-        if via_request {
+        if syntax == UrlSyntax::RequestUri {
             return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
             return Err("first path segment in URL cannot contain colon".into());
         }
     }
-    if (!url.scheme.is_empty() || !via_request && !rest.starts_with("///"))
+    if (!url.scheme.is_empty() || syntax == UrlSyntax::Reference && !rest.starts_with("///"))
         && let Some(authority) = rest.strip_prefix("//")
     {
         let (authority, path) = authority.split_at(authority.find('/').unwrap_or(authority.len()));
@@ -91,12 +100,12 @@ fn parse(text: &str, via_request: bool) -> Result<Url, GoError> {
                 return Err("net/url: invalid userinfo".into());
             }
             for part in user.splitn(2, ':') {
-                unescape(part, Part::Path)?;
+                unescape(part, UrlComponent::Path)?;
             }
             url.user = Some(user.to_owned());
         }
     }
-    url.path = unescape(rest, Part::Path)?;
+    url.path = unescape(rest, UrlComponent::Path)?;
     Ok(url)
 }
 
@@ -127,8 +136,8 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, GoError> {
         };
         optional_port(port)?;
         let (address, zone) = literal.split_at(literal.find("%25").unwrap_or(literal.len()));
-        let mut name = unescape(address, Part::Host)?;
-        name.extend(unescape(zone, Part::Zone)?);
+        let mut name = unescape(address, UrlComponent::Host)?;
+        name.extend(unescape(zone, UrlComponent::Zone)?);
         let name = String::from_utf8_lossy(&name).into_owned();
         let address = name.split('%').next().unwrap_or_default();
         if address.parse::<std::net::Ipv4Addr>().is_ok() {
@@ -144,11 +153,11 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, GoError> {
         let at = if strict { first } else { host.rfind(':').unwrap_or(first) };
         optional_port(host.split_at(at).1)?;
     }
-    Ok(String::from_utf8_lossy(&unescape(host, Part::Host)?).into_owned())
+    Ok(String::from_utf8_lossy(&unescape(host, UrlComponent::Host)?).into_owned())
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum UrlComponent {
     /// Path, user info or fragment: any escape sequence is allowed.
     Path,
     Host,
@@ -160,14 +169,14 @@ fn is_host_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&b)
 }
 
-fn unescape(text: &str, part: Part) -> Result<Vec<u8>, GoError> {
+fn unescape(text: &str, part: UrlComponent) -> Result<Vec<u8>, GoError> {
     let hex = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
         if *b != b'%' {
-            if part != Part::Path && b.is_ascii() && !is_host_byte(*b) {
+            if part != UrlComponent::Path && b.is_ascii() && !is_host_byte(*b) {
                 return Err(format!("invalid character {} in host name", go_quote(&char::from(*b).to_string())).into());
             }
             out.push(*b);
@@ -182,9 +191,9 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, GoError> {
         let (Some(high), Some(low)) = (hex(bytes.get(at + 1)), hex(bytes.get(at + 2))) else { return Err(shown()) };
         let value = (high << 4 | low) as u8;
         let refused = match part {
-            Part::Path => false,
-            Part::Host => high < 8 && value != b'%',
-            Part::Zone => value != b'%' && value != b' ' && value.is_ascii() && !is_host_byte(value),
+            UrlComponent::Path => false,
+            UrlComponent::Host => high < 8 && value != b'%',
+            UrlComponent::Zone => value != b'%' && value != b' ' && value.is_ascii() && !is_host_byte(value),
         };
         if refused {
             return Err(shown());

@@ -20,8 +20,8 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use crate::kubectl::FieldValidation;
 pub use builder::ApiServerBuilder;
+pub use crdx_engine::kubectl::FieldValidation;
 pub use manifest::{IntoManifest, MAX_DEPTH, Manifest};
 pub use request::{Collection, ObjectRef, PatchType, RequestOptions};
 pub use response::{Defaulted, Mutated, Pruned, Response};
@@ -29,8 +29,8 @@ pub use row::{Cell, List, Row};
 pub use rule_cost::{RuleCost, SufficientLimit};
 pub use status::{Cause, Error, ManifestError, Position, Status};
 
-use crate::kubectl::request::{remove_cluster_state, remove_decodable_server_metadata};
 use builder::Clock;
+use crdx_engine::kubectl::request::{remove_cluster_state, remove_decodable_server_metadata};
 use crdx_server::server::http::address;
 use crdx_server::server::{Body, Method, Request, Response as Answer, Server};
 use crdx_value::Value;

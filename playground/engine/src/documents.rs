@@ -1,6 +1,6 @@
 //! The texts of the page: their documents, and the places of fields in them.
 
-use crdx::documents::manifest_path;
+use crdx_engine::documents::manifest_path;
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
 use crdx_text::spans::{Cache, Found, Spans, Step};

@@ -4,8 +4,8 @@
 use crate::documents::{self, Document, Pane, Problem, Severity};
 use crate::request::{Panes, Request};
 use crate::rules;
-use crdx::lint::convert::{Converted, convert};
 use crdx::{ApiServer, Cause, Error, Release};
+use crdx_engine::lint::convert::{Converted, convert};
 use crdx_server::server::Snapshot;
 use crdx_value::{Value, group_version};
 use std::rc::Rc;

@@ -4,7 +4,7 @@ use crate::request::Request;
 use crate::session::Sessions;
 use crate::simulation::{self, Outcome, texts};
 use crdx::Release;
-use crdx::report::Difference;
+use crdx_engine::report::Difference;
 use crdx_value::{Value, object};
 
 /// The result of a release, as far as users see it.

@@ -1,9 +1,9 @@
 //! The report about one expression: its value, type and cost, as text or JSON.
 
 use super::args::Environment;
-use crate::output::Paint;
-use crate::output::report::json::{API_VERSION, releases};
 use crdx_cel::value::Value as Cel;
+use crdx_output::Paint;
+use crdx_output::report::json::{API_VERSION, releases};
 use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
 use crdx_value::{Map, Value, json, object};

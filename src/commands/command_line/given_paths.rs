@@ -4,9 +4,9 @@ use super::Command;
 use crate::commands::diff::args::Diff;
 use crate::commands::flags::{Inputs, Paths, Reading};
 use crate::commands::validate::args::Validate;
-use crate::input::files::commits;
-use crate::input::{Options, files};
-use crdx::documents::Note;
+use crdx_engine::documents::Note;
+use crdx_input::files::commits;
+use crdx_input::{Options, files};
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@ use super::flags::{FlagError, Flags};
 use super::folder;
 use crate::commands::flags::admission_configuration;
 use crate::commands::terminal;
-use crate::files::open::{created, read_any};
-use crate::output::printable::complain;
-use crate::serve::tls::{self, Tls};
-use crate::serve::{self, Authentication, Options, Running, Runtime, Webhooks};
-use crdx::simulation::server_settings::ConfiguredServer;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
+use crdx_files::open::{created, read_any};
+use crdx_output::printable::complain;
+use crdx_serve::tls::{self, Tls};
+use crdx_serve::{Authentication, Options, Running, Runtime, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{AdmissionConfiguration, AdmissionPlugins, ServerSettings};
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
@@ -229,7 +229,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     let authentication = authentication.map_err(EnvtestError::Credentials)?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
     let runtime = Runtime::new().map_err(EnvtestError::Serve)?;
-    let mut server = crdx_kinds::builder(config.release, serve::seed())
+    let mut server = crdx_kinds::builder(config.release, crdx_serve::seed())
         .with_compression()
         .with_notifier(runtime.notifier())
         .created_at(now)
@@ -241,7 +241,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_built_in_kinds()
         .with_content_validation()
         .with_generated_fields()
-        .with_pause_before_removal(serve::PAUSE_BEFORE_REMOVAL);
+        .with_pause_before_removal(crdx_serve::PAUSE_BEFORE_REMOVAL);
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }
@@ -259,10 +259,10 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         webhooks: Some(Webhooks::default()),
         tls: Some(Tls::new(&certificate, &key)?),
         authentication: Some(authentication),
-        pause_before_commit: serve::PAUSE_BEFORE_COMMIT,
+        pause_before_commit: crdx_serve::PAUSE_BEFORE_COMMIT,
         ..Options::default()
     };
-    serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
+    crdx_serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
 }
 
 /// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`). Its

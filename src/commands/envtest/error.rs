@@ -2,7 +2,7 @@
 
 use super::flags::FlagError;
 use crate::commands::flags::admission_configuration::AdmissionConfigurationError;
-use crate::serve::{AuthenticationError, TlsError};
+use crdx_serve::{AuthenticationError, TlsError};
 use crdx_server::server::SettingsError;
 use crdx_value::release::FeatureGatesError;
 use std::io;

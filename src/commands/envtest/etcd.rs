@@ -3,7 +3,7 @@
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use super::folder;
-use crate::serve::etcd;
+use crdx_serve::etcd;
 use crdx_value::release::Release;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;

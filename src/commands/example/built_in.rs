@@ -2,8 +2,8 @@
 
 use super::verdict;
 use crate::commands::exit::Exit;
-use crate::output::printable::complain;
-use crdx::examples;
+use crdx_engine::examples;
+use crdx_output::printable::complain;
 use crdx_types::resources::{self, Resource};
 use crdx_value::Value;
 use crdx_value::group_version::api_version;

@@ -1,6 +1,6 @@
 //! Formats an object as YAML, with the descriptions of its schema as comments.
 
-use crate::output::printable;
+use crdx_output::printable;
 use crdx_server::schema::Schema;
 use crdx_text::Syntax;
 use crdx_text::TooLong;

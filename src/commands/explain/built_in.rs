@@ -4,11 +4,11 @@
 use super::args::{Explain, ExplainFormat};
 use super::problem;
 use super::report::{Explained, Explanation, openapi_v2, plaintext};
-use crate::cluster::{Connection, Resource};
 use crate::commands::error::Error;
 use crate::commands::terminal;
-use crdx::kubectl::FieldValidation;
-use crdx::kubectl::request::{self, RequestOptions};
+use crdx_cluster::{Connection, Resource};
+use crdx_engine::kubectl::FieldValidation;
+use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_server::server::ResponseBody;
 use crdx_types::resources;
 use crdx_value::group_version;

@@ -1,9 +1,9 @@
 //! Saves the CRDs, admission policies and bindings of a cluster, a file for each object.
 
 use super::{Outcome, Problem, args};
-use crate::cluster::{Error, Query, Resource};
 use crate::commands::source::Source;
-use crate::files::replace::replace;
+use crdx_cluster::{Error, Query, Resource};
+use crdx_files::replace::replace;
 use crdx_server::crd;
 use crdx_server::policies;
 use crdx_server::server::http::address::encoded;
@@ -116,7 +116,7 @@ impl Saved {
 
 /// Writes an object without what only the server writes.
 fn write(path: &Path, mut object: Value) -> io::Result<()> {
-    crdx::kubectl::request::remove_decodable_server_metadata(&mut object);
+    crdx_engine::kubectl::request::remove_decodable_server_metadata(&mut object);
     if let Some(members) = object.as_object_mut() {
         members.remove("status");
     }

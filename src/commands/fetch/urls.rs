@@ -1,16 +1,16 @@
 //! Downloads URLs. Nothing is written to the lock unless all of them can be used.
 
 use super::{Outcome, Problem, args};
-use crate::download::Downloader;
-use crate::files::digest::sha256;
-use crate::files::project::LOCK;
-use crate::files::{cache, replace};
-use crate::input::remote::lock::Lock;
-use crate::input::remote::url::{self, is_url};
-use crate::input::remote::{RemoteError, cache_path, lock_path};
-use crate::input::{Input, Options};
-use crate::output::{Cell, Column, TableStyle, bounded_table};
-use crdx::documents::Entry;
+use crdx_cluster::download::Downloader;
+use crdx_engine::documents::Entry;
+use crdx_files::digest::sha256;
+use crdx_files::project::LOCK;
+use crdx_files::{cache, replace};
+use crdx_input::remote::lock::Lock;
+use crdx_input::remote::url::{self, is_url};
+use crdx_input::remote::{RemoteError, cache_path, lock_path};
+use crdx_input::{Input, Options};
+use crdx_output::{Cell, Column, TableStyle, bounded_table};
 use crdx_value::{Value, object};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn one(
         let error = RemoteError::Scheme(name.to_owned());
         return Err(Problem::new(error.to_string(), error.hint(given)));
     }
-    let failed = |error: crate::download::DownloadError| {
+    let failed = |error: crdx_cluster::download::DownloadError| {
         Problem::new(format!("{name} cannot be downloaded: {error}"), error.hint())
     };
     let content = downloader.get(given).map_err(failed)?;

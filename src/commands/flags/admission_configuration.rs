@@ -1,8 +1,9 @@
 //! The file of `--admission-control-config-file`, as kube-apiserver reads it (`ReadAdmissionConfiguration` in
 //! `k8s.io/apiserver/pkg/admission/config.go`).
 
-use crate::files::open::read_any;
-use crdx_server::server::{AdmissionConfiguration, ConfigurationError, PluginDocument};
+use crdx_files::open::read_any;
+use crdx_kinds::ConfigurationError;
+use crdx_server::server::AdmissionConfiguration;
 use crdx_text as text;
 use crdx_value::Value;
 use std::io;
@@ -40,8 +41,10 @@ pub fn read(path: &Path, enabled: &[String]) -> Result<AdmissionConfiguration, A
     let document = read_yaml(path)?;
     let mut configuration = AdmissionConfiguration::default();
     let mut add = |plugin: &str, document: &Value, path: &Path| {
-        let added = configuration.read(PluginDocument { plugin, document });
-        added.map_err(|error| AdmissionConfigurationError::Configuration(path.to_owned(), error))
+        crdx_kinds::check_configuration(plugin, document)
+            .map_err(|error| AdmissionConfigurationError::Configuration(path.to_owned(), error))?;
+        configuration.add(plugin, document.clone());
+        Ok(())
     };
     let text = |value: &Value, key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
     if document.get("podNodeSelectorPluginConfig").is_some() && document.get("kind").is_none() {
@@ -67,8 +70,9 @@ pub fn read(path: &Path, enabled: &[String]) -> Result<AdmissionConfiguration, A
             }
         }
     }
-    match configuration.manifest_directories().iter().find(|directory| !Path::new(directory).is_absolute()) {
-        Some(directory) => Err(AdmissionConfigurationError::Relative(directory.clone())),
+    let relative = configuration.manifest_directories().find(|directory| !Path::new(directory).is_absolute());
+    match relative.map(str::to_owned) {
+        Some(directory) => Err(AdmissionConfigurationError::Relative(directory)),
         None => Ok(configuration),
     }
 }

@@ -1,7 +1,6 @@
 //! The flags that select the cluster to read. Their names and meanings are kubectl's.
 
 use super::error::ArgumentError;
-use crate::cluster;
 use clap::Args as ClapArgs;
 use crdx_value::duration;
 use std::path::PathBuf;
@@ -76,9 +75,9 @@ impl Cluster {
     pub const HEADING: &str = "Cluster (read only)";
 
     /// Returns the selected cluster.
-    pub fn target(&self) -> cluster::Target {
+    pub fn target(&self) -> crdx_cluster::Target {
         let own = self.clone();
-        cluster::Target {
+        crdx_cluster::Target {
             kubeconfig: own.kubeconfig,
             context: own.context,
             cluster: own.cluster,
@@ -87,14 +86,14 @@ impl Cluster {
             certificate_authority: own.certificate_authority,
             insecure_skip_tls_verify: own.insecure_skip_tls_verify,
             tls_server_name: own.tls_server_name,
-            token: own.token.map(cluster::Secret::from),
+            token: own.token.map(crdx_cluster::Secret::from),
             client_certificate: own.client_certificate,
             client_key: own.client_key,
             as_user: own.as_user,
             as_groups: own.as_groups,
             as_uid: own.as_uid,
             request_timeout: own.request_timeout.filter(|t| !t.is_zero()),
-            cache: if own.no_cache { None } else { own.cache_dir.or_else(cluster::default_cache_dir) },
+            cache: if own.no_cache { None } else { own.cache_dir.or_else(crdx_cluster::default_cache_dir) },
         }
     }
 }

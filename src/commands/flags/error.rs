@@ -2,7 +2,7 @@
 
 use super::boolean::parse_bool;
 #[cfg(feature = "serve")]
-use crate::serve::ServiceError;
+use crdx_serve::ServiceError;
 use crdx_server::policies::authorizer::RulesError;
 use crdx_text as text;
 use crdx_value::release::{FeatureGatesError, ReleaseSetError};

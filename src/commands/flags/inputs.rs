@@ -2,8 +2,8 @@
 
 use super::{Paths, Policies};
 use clap::{Args as ClapArgs, ValueEnum};
-use crdx::kubectl;
-use crdx::simulation::filter::KindPattern;
+use crdx_engine::kubectl;
+use crdx_engine::simulation::filter::KindPattern;
 use crdx_server::server::LabelSelector;
 use crdx_value::GoError;
 use crdx_value::release::Release;

@@ -1,9 +1,9 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
-use crate::input::render::{Renderer, Settings};
-use crate::input::{Ignore, Options, PatternError};
-use crate::output::printable::complain;
 use clap::Args as ClapArgs;
+use crdx_input::render::{Renderer, Settings};
+use crdx_input::{Ignore, Options, PatternError};
+use crdx_output::printable::complain;
 use crdx_value::release::ReleaseSet;
 use std::path::PathBuf;
 

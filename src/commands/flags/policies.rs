@@ -1,10 +1,10 @@
 //! The flags for admission policies, and for the user that sends the requests.
 
 use super::error::ArgumentError;
-use crate::files::open::read_any;
-use crate::simulation::admission;
 use clap::Args as ClapArgs;
-use crdx::simulation::admission::Options as RequestOptions;
+use crdx_engine::simulation::admission::Options as RequestOptions;
+use crdx_files::open::read_any;
+use crdx_runner::simulation::admission;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::UserInfo;
 use crdx_text as text;

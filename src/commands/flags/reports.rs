@@ -1,8 +1,8 @@
 //! The output formats of reports: one list, of which each command supports a part.
 
-use crate::output::report::pipeline;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crdx_output::report::pipeline;
 
 /// `-o` of a command that prints a report
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

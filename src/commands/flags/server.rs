@@ -3,9 +3,9 @@
 use super::admission_configuration;
 use super::error::ArgumentError;
 use crate::commands::error::Error;
-use crate::output::printable::complain;
 use clap::Args as ClapArgs;
-use crdx::simulation::server_settings::ConfiguredServer;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
+use crdx_output::printable::complain;
 use crdx_server::server::ServerSettings;
 use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
 use std::path::PathBuf;

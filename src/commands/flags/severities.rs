@@ -1,7 +1,7 @@
 //! The severities of the findings of this program.
 
 use clap::Args as ClapArgs;
-use crdx::report::severity::{Severities as Map, SeverityOf};
+use crdx_engine::report::severity::{Severities as Map, SeverityOf};
 
 /// `--severity`
 #[derive(Clone, Debug, Default, ClapArgs)]

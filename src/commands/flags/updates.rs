@@ -1,8 +1,8 @@
 //! The flags for existing objects and for the simulated request.
 
 use clap::{Args as ClapArgs, ValueEnum};
-use crdx::kubectl::RequestKind;
-use crdx::kubectl::{self, Verb};
+use crdx_engine::kubectl::RequestKind;
+use crdx_engine::kubectl::{self, Verb};
 
 /// The existing objects, and the request that would write the new ones.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -2,9 +2,9 @@
 
 use super::order::Ordered;
 use super::{Get, SelectedObjects, print};
-use crate::cluster::Resource;
 use crate::commands::error::Error;
-use crate::output::objects::{Form, Objects};
+use crdx_cluster::Resource;
+use crdx_output::objects::{Form, Objects};
 use crdx_value::Value;
 use std::io::Write;
 

@@ -2,9 +2,9 @@
 
 use crate::commands::error::Error;
 use crate::commands::source::temp_file_problem;
-use crate::input::temp_store::TempStore;
-use crate::output::sort::Sorter;
-use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
+use crdx_engine::simulation::object_store::{ObjectStore as _, StoredAt};
+use crdx_input::temp_store::TempStore;
+use crdx_output::sort::Sorter;
 use crdx_value::GoError;
 use crdx_value::Value;
 

@@ -1,13 +1,13 @@
 //! Computes Tables from CRDs, and objects as another CRD would show them.
 
 use super::args;
-use crate::cluster::{self, Resource};
 use crate::commands::error::Error;
 use crate::commands::flags;
 use crate::commands::source::{Source, definition_name, problem};
-use crate::input::Options;
-use crate::input::required::{Required, Sources};
-use crdx::documents::Entry;
+use crdx_cluster::Resource;
+use crdx_engine::documents::Entry;
+use crdx_input::Options;
+use crdx_input::required::{Required, Sources};
 use crdx_server::crd;
 use crdx_server::server::{Server, Timestamp};
 use crdx_value::Value;
@@ -99,7 +99,11 @@ impl Rows {
     }
 
     /// Returns a page of objects, each as by [`Self::read`].
-    pub fn page(&self, resource: &Resource, page: Result<Vec<Value>, cluster::Error>) -> Result<Vec<Value>, Error> {
+    pub fn page(
+        &self,
+        resource: &Resource,
+        page: Result<Vec<Value>, crdx_cluster::Error>,
+    ) -> Result<Vec<Value>, Error> {
         page?.into_iter().map(|object| self.read(resource, object)).collect()
     }
 

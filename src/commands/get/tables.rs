@@ -3,10 +3,10 @@
 use super::args;
 use super::order::Ordered;
 use super::{Get, Named, SelectedObjects};
-use crate::cluster::Resource;
 use crate::commands::error::Error;
-use crate::output::printable::complain;
-use crate::output::table::{TableText, View};
+use crdx_cluster::Resource;
+use crdx_output::printable::complain;
+use crdx_output::table::{TableText, View};
 use crdx_value::Value;
 use std::io::Write;
 

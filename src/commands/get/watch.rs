@@ -2,14 +2,14 @@
 
 use super::tables;
 use super::{Get, Output};
-use crate::cluster::{JSON, Query, Resource};
 use crate::commands::error::Error;
 use crate::commands::selection::Selection;
 use crate::commands::source::{Source, problem};
-use crate::output::objects::{self, Form, Objects};
-use crate::output::printable::complain;
-use crate::output::sort;
-use crate::output::table::TableText;
+use crdx_cluster::{JSON, Query, Resource};
+use crdx_output::objects::{self, Form, Objects};
+use crdx_output::printable::complain;
+use crdx_output::sort;
+use crdx_output::table::TableText;
 use crdx_value::Value;
 use std::io::Write;
 

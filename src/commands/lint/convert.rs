@@ -7,14 +7,14 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal;
-use crate::input::Input;
-use crate::input::required::Required;
-use crate::output::printable::complain;
-use crdx::documents::Entry;
-use crdx::lint::check;
-use crdx::lint::convert::convert;
-use crdx::report::Verdict;
-use crdx::simulation::object::{Object, lintable};
+use crdx_engine::documents::Entry;
+use crdx_engine::lint::check;
+use crdx_engine::lint::convert::convert;
+use crdx_engine::report::Verdict;
+use crdx_engine::simulation::object::{Object, lintable};
+use crdx_input::Input;
+use crdx_input::required::Required;
+use crdx_output::printable::complain;
 use crdx_server::crd;
 use crdx_text::strict::StrictError;
 use crdx_text::yaml;
@@ -69,7 +69,7 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> Result<Exit, Error> {
 /// Prints the errors of the releases that reject the converted CRD.
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     let input =
-        Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crate::input::Options::default());
+        Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crdx_input::Options::default());
     let mut exit = Exit::Accepted;
     for entry in input {
         let Entry::Document(document) = entry else { continue };

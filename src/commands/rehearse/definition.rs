@@ -4,21 +4,20 @@ use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
 use super::report::UpgradeReport;
 use super::report::definition::Entry;
-use crate::cluster;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crate::input::{Input, Options};
-use crate::simulation::live::Live;
-use crdx::documents::Entry as InputEntry;
-use crdx::rehearsal::{Plan, RehearsalError, Releases, Stage};
-use crdx::report::{Action, RunNote, SourceLocation};
-use crdx::simulation::answer;
-use crdx::simulation::identity::{self, FieldLocator};
-use crdx::simulation::object::{self as input_object, Object};
-use crdx::simulation::removed_versions::RemovedVersions;
+use crdx_engine::documents::Entry as InputEntry;
+use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
+use crdx_engine::report::{Action, RunNote, SourceLocation};
+use crdx_engine::simulation::answer;
+use crdx_engine::simulation::identity::{self, FieldLocator};
+use crdx_engine::simulation::object::{self as input_object, Object};
+use crdx_engine::simulation::removed_versions::RemovedVersions;
+use crdx_input::{Input, Options};
+use crdx_runner::simulation::live::Live;
 use crdx_value::Value;
 use crdx_value::lock::lock;
 use crdx_value::release::Release;
@@ -64,7 +63,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     let releases = Releases { old: args.server.release(before)?, new: args.server.release(after)? };
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
-    let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
+    let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let identity = identity::identity(&new.value, identity::Namespace::None);
     let mut crd_item =
         answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder(), plan.releases().newest());
@@ -104,7 +103,7 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
         return (Releases { old: set.oldest(), new: set.newest() }, None);
     }
     let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
-    let simulated = reads_cluster.then(|| cluster::simulated(live.connection()));
+    let simulated = reads_cluster.then(|| crdx_cluster::simulated(live.connection()));
     let release = simulated.as_ref().map_or(Release::NEWEST, |simulated| simulated.release);
     (Releases::both(release), simulated.and_then(|simulated| simulated.note))
 }
@@ -146,7 +145,7 @@ fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
         let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
-        cluster::Error { help, ..error }.into()
+        crdx_cluster::Error { help, ..error }.into()
     })
 }
 

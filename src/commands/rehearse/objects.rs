@@ -2,17 +2,17 @@
 
 use super::args;
 use super::stored::{InCluster, Stored};
-use crate::cluster::Connection;
 use crate::commands::error::Error;
 use crate::commands::sink::{Report, Sink};
-use crate::input::Options;
-use crate::input::required::{Required, Sources};
-use crate::simulation::ordered::{in_order, threads};
-use crdx::documents::Entry;
-use crdx::report::severity::{self, Severities, Severity};
-use crdx::report::{ObjectReport, RunNote};
-use crdx::simulation::identity::FieldLocator;
-use crdx::simulation::object::{self, Object};
+use crdx_cluster::Connection;
+use crdx_engine::documents::Entry;
+use crdx_engine::report::severity::{self, Severities, Severity};
+use crdx_engine::report::{ObjectReport, RunNote};
+use crdx_engine::simulation::identity::FieldLocator;
+use crdx_engine::simulation::object::{self, Object};
+use crdx_input::Options;
+use crdx_input::required::{Required, Sources};
+use crdx_runner::simulation::ordered::{in_order, threads};
 use crdx_value::Value;
 
 /// The rehearsal of one object.

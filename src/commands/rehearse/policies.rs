@@ -4,22 +4,22 @@ use super::args;
 use super::objects::{Collection, Rehearsal, Run, input_notes};
 use super::report::PolicyReport;
 use super::report::policies::Counts;
-use crate::cluster::{self, Resource};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crate::input::required::{Required, Sources};
-use crate::output::secrets;
-use crate::simulation::admission;
-use crate::simulation::live::Live;
-use crdx::documents::Entry;
-use crdx::rehearsal::policies::{Effects, PolicyRehearsal};
-use crdx::report::{ObjectReport, RunNote};
-use crdx::simulation::admission::Admission;
-use crdx::simulation::identity::FieldLocator;
-use crdx::simulation::object::{self as input_object, Object};
+use crdx_cluster::Resource;
+use crdx_engine::documents::Entry;
+use crdx_engine::rehearsal::policies::{Effects, PolicyRehearsal};
+use crdx_engine::report::{ObjectReport, RunNote};
+use crdx_engine::simulation::admission::Admission;
+use crdx_engine::simulation::identity::FieldLocator;
+use crdx_engine::simulation::object::{self as input_object, Object};
+use crdx_input::required::{Required, Sources};
+use crdx_output::secrets;
+use crdx_runner::simulation::admission;
+use crdx_runner::simulation::live::Live;
 use crdx_types::resources::plural;
 use crdx_types::table;
 use crdx_value::release::Release;
@@ -38,20 +38,20 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     let target = args.cluster.target();
     let live = Arc::new(Live::new(target.clone()));
-    let has_cluster = !args.cluster.offline && cluster::is_configured(&target);
+    let has_cluster = !args.cluster.offline && crdx_cluster::is_configured(&target);
     let (release, note) = match &args.kubernetes.kubernetes_version {
         Some(set) => match set.single() {
             Some(release) => (release, None),
             None => return usage("--policies takes one Kubernetes version"),
         },
         None if has_cluster => {
-            let simulated = cluster::simulated(live.connection());
+            let simulated = crdx_cluster::simulated(live.connection());
             (simulated.release, simulated.note)
         }
         None => (Release::NEWEST, None),
     };
     let release = args.server.release(release)?;
-    let namespace = cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
+    let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let options = args.reading.options();
     let policies = args.policies.options();
     let reading = admission::Reading {
@@ -136,9 +136,9 @@ impl Rehearsal for NewPolicies<'_> {
 /// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in
 /// kinds that can be listed and written.
 fn matched_resources(
-    connection: &cluster::Connection,
+    connection: &crdx_cluster::Connection,
     admission: &Admission,
-) -> Result<Vec<(Resource, Option<Value>)>, cluster::Error> {
+) -> Result<Vec<(Resource, Option<Value>)>, crdx_cluster::Error> {
     let all = connection.resources()?;
     let matched = all.iter().filter(|r| admission.matches_resource(&r.group, &r.plural));
     let mut found: Vec<(Resource, Option<Value>)> = Vec::new();

@@ -1,9 +1,9 @@
 //! Reads the stored objects of the cluster one by one.
 
-use crate::cluster::{Connection, Error, JSON, Pages, Query};
 use crate::commands::progress::Progress;
-use crdx::report::{ObjectReport, RunNote, SourceLocation, Verdict};
-use crdx::simulation::identity::FieldLocator;
+use crdx_cluster::{Connection, Error, JSON, Pages, Query};
+use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
+use crdx_engine::simulation::identity::FieldLocator;
 use crdx_value::Value;
 
 /// The source location of objects that are not in a file.

@@ -1,10 +1,10 @@
 //! The objects to scale (`RunScale` of `kubectl/pkg/cmd/scale/scale.go`).
 
 use super::args;
-use crate::cluster::{Query, Resource};
 use crate::commands::error::Error;
 use crate::commands::selection::{self, Selection};
 use crate::commands::source::{Source, problem};
+use crdx_cluster::{Query, Resource};
 use crdx_value::Value;
 
 /// An object to scale.

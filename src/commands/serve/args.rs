@@ -2,8 +2,8 @@
 
 use crate::commands::flags::error::ArgumentError;
 use crate::commands::flags::{Cluster, KubernetesVersion, Reading, Server};
-use crate::serve::WebhookService;
 use clap::Args as ClapArgs;
+use crdx_serve::WebhookService;
 use crdx_server::policies::authorizer::Rules;
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -2,20 +2,20 @@
 //! they are stored.
 
 use super::args;
-use crate::cluster::{self, Connection, Error, Query, Resource};
 use crate::commands::flags;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
-use crate::input::required::{Required, Sources};
-use crate::input::temp_store::TempStore;
-use crate::output::printable::complain;
-use crate::serve::Webhooks;
-use crdx::documents::{Document, Entry, Note};
-use crdx::kubectl::FieldValidation;
-use crdx::kubectl::request::{self, RequestOptions};
-use crdx::kubectl::send;
-use crdx::lint::convert;
-use crdx::simulation::object_store::{ObjectStore as _, StoredAt, TEMP_FILE_HELP};
+use crdx_cluster::{Connection, Error, Query, Resource};
+use crdx_engine::documents::{Document, Entry, Note};
+use crdx_engine::kubectl::FieldValidation;
+use crdx_engine::kubectl::request::{self, RequestOptions};
+use crdx_engine::kubectl::send;
+use crdx_engine::lint::convert;
+use crdx_engine::simulation::object_store::{ObjectStore as _, StoredAt, TEMP_FILE_HELP};
+use crdx_input::required::{Required, Sources};
+use crdx_input::temp_store::TempStore;
+use crdx_output::printable::complain;
+use crdx_serve::Webhooks;
 use crdx_server::crd;
 use crdx_server::policies;
 use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
@@ -34,7 +34,7 @@ pub fn release(args: &args::Serve) -> Release {
         return Release::NEWEST;
     }
     let connection = Connection::open(&args.cluster.target(), terminal::warn);
-    let simulated = cluster::simulated(connection.as_ref().map_err(Clone::clone));
+    let simulated = crdx_cluster::simulated(connection.as_ref().map_err(Clone::clone));
     if let Some(note) = simulated.note {
         complain!("note: {note}");
     }
@@ -259,7 +259,7 @@ impl From<Error> for ClusterError {
 }
 
 /// Copies a cluster's CRDs and their objects. Objects that the user may not read are reported and skipped.
-pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Result<(), ClusterError> {
+pub fn cluster(server: &Server, target: &crdx_cluster::Target, now: Timestamp) -> Result<(), ClusterError> {
     let cluster = Connection::open(target, terminal::warn)?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {
@@ -296,7 +296,7 @@ pub fn cluster(server: &Server, target: &cluster::Target, now: Timestamp) -> Res
 
 /// Calls `take` with every object of a list.
 fn each(cluster: &Connection, path: &str, mut take: impl FnMut(Value)) -> Result<(), Error> {
-    let mut pages = cluster.pages(path, Query::default(), cluster::JSON);
+    let mut pages = cluster.pages(path, Query::default(), crdx_cluster::JSON);
     for page in pages.by_ref() {
         page?.take_items().into_iter().for_each(&mut take);
     }

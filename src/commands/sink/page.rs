@@ -1,9 +1,9 @@
 //! An HTML page that is made of items. Problems are on the page in full. Other items are compressed data in groups, which
 //! the page's script reads when a group is opened, unless they are few.
 
-use crate::input::buffered_text::RankedText;
-use crate::input::compressed_groups::CompressedGroups;
-use crate::output::html::{self, Colour, Group};
+use crdx_input::buffered_text::RankedText;
+use crdx_input::compressed_groups::CompressedGroups;
+use crdx_output::html::{self, Colour, Group};
 use crdx_value::sort::sort_by;
 use crdx_value::{Value, json};
 use std::io::{self, Write};

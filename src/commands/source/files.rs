@@ -2,19 +2,19 @@
 //! server only while it responds to a request for them. Objects of built-in kinds are loaded into a server of their own.
 
 use super::{problem, temp_file_problem};
-use crate::cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
 use crate::commands::flags::ObjectFiles;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
-use crate::input::Options;
-use crate::input::required::{Required, Sources};
-use crate::input::temp_store::TempStore;
-use crdx::documents::{Entry, Note};
-use crdx::kubectl::FieldValidation;
-use crdx::kubectl::request::{self, RequestOptions};
-use crdx::simulation::identity::FieldLocator;
-use crdx::simulation::object::Object;
-use crdx::simulation::object_store::{ObjectStore as _, StoredAt};
+use crdx_cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
+use crdx_engine::documents::{Entry, Note};
+use crdx_engine::kubectl::FieldValidation;
+use crdx_engine::kubectl::request::{self, RequestOptions};
+use crdx_engine::simulation::identity::FieldLocator;
+use crdx_engine::simulation::object::Object;
+use crdx_engine::simulation::object_store::{ObjectStore as _, StoredAt};
+use crdx_input::Options;
+use crdx_input::required::{Required, Sources};
+use crdx_input::temp_store::TempStore;
 use crdx_server::crd;
 use crdx_server::server::{Namespaces, ReadForm, Request, ResponseBody, SeedError, Server, StoredForm};
 use crdx_types::{groups, resources};

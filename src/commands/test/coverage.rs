@@ -1,10 +1,10 @@
 //! `--coverage`: the constraints that the cases of all runs exercise.
 
-use crate::suites::load::Library;
-use crate::suites::report::coverage::CoverageReport;
-use crate::suites::suite_run::SuiteRun;
-use crdx::report::SourceLocation;
-use crdx::suites::Coverage;
+use crdx_engine::report::SourceLocation;
+use crdx_engine::suites::Coverage;
+use crdx_runner::suites::load::Library;
+use crdx_runner::suites::report::coverage::CoverageReport;
+use crdx_runner::suites::suite_run::SuiteRun;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;

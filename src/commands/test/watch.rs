@@ -4,8 +4,8 @@ use super::args;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::watching;
-use crate::input::Options;
-use crate::input::watch::Watched;
+use crdx_input::Options;
+use crdx_input::watch::Watched;
 
 /// Runs suites repeatedly. On Ctrl-C, the process ends with the last exit code.
 pub fn run(args: &args::Test, once: impl FnMut() -> Result<Exit, Error>) -> Result<Exit, Error> {

@@ -1,7 +1,7 @@
 //! The tables of `-o wide`: one per kind and version, in order of appearance, in the format of `kubectl get`.
 
-use crate::output::table::{TableText, View};
-use crdx::report::{Identity, ObjectReport, Verdict};
+use crdx_engine::report::{Identity, ObjectReport, Verdict};
+use crdx_output::table::{TableText, View};
 use crdx_value::{self as value, Value};
 use std::collections::HashMap;
 

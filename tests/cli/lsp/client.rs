@@ -1,6 +1,6 @@
 //! The text of a client, for tests and for the fuzz target `lsp`.
 
-use kubectl_crdx::editor::{Position, TextChange};
+use crdx_editor::{Position, TextChange};
 
 /// A text as a client keeps it: UTF-16 code units, edited as `vscode-languageserver-textdocument` does.
 pub struct Client(pub Vec<u16>);

@@ -1,9 +1,9 @@
 //! A session with any messages and edits, for a test and for the fuzz target `lsp`.
 
 use super::client::Client;
+use crdx_editor::{Position, Range, Settings, Text, TextChange, serve};
 use crdx_server::server::Timestamp;
 use crdx_value::STACK_SIZE;
-use kubectl_crdx::editor::{Position, Range, Settings, Text, TextChange, serve};
 use lsp_server::{Connection, Message, Notification, Request};
 use serde_json::{Value, json};
 use std::thread;

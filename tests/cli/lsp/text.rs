@@ -1,7 +1,7 @@
 //! The text of the server is that of the client after any edits, also with ranges that no client should send.
 
 use super::client::Client;
-use kubectl_crdx::editor::{Position, Range, Text, TextChange};
+use crdx_editor::{Position, Range, Text, TextChange};
 use proptest::prelude::*;
 
 fn text() -> impl Strategy<Value = String> {

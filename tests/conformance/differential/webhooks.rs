@@ -11,10 +11,10 @@ use crate::conformance::exchange::{Client, Http, Reply, normalise};
 use crate::conformance::varying;
 use crate::serve::webhooks::hook::Hook;
 use crate::serve::webhooks::{CRDS, KITES, authority, crd, kite};
+use crdx_serve::{Options, Running, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::UserInfo;
 use crdx_value::release::Release;
-use kubectl_crdx::serve::{self, Options, Running, Webhooks};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Servers {
         let server =
             crdx_kinds::builder(release, 1).with_policies(Arc::new(Rules::allow_all())).with_user(user).build();
         let options = Options { webhooks: Some(Webhooks::default()), ..Options::default() };
-        let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
+        let running = crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
         let ours = Http::new(&running.url());
         Self {
             real: Http::new(&real),

@@ -5,7 +5,6 @@ use crdx_value::Value;
 
 /// The Pod or template that is checked.
 pub struct CheckedPod<'a> {
-    /// Its metadata.
     pub metadata: &'a Value,
     /// Its spec, with defaults.
     pub spec: &'a Value,
@@ -27,7 +26,6 @@ impl<'a> CheckedPod<'a> {
         self.containers().filter(|container| is_bad(container)).map(name).collect()
     }
 
-    /// Its annotations.
     pub fn annotations(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let members = self.metadata.get("annotations").and_then(Value::as_object).into_iter().flatten();
         members.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
@@ -44,7 +42,6 @@ impl<'a> CheckedPod<'a> {
     }
 }
 
-/// The items of a list.
 pub fn items<'a>(object: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     object.get(list).and_then(Value::as_array).unwrap_or_default().iter()
 }

@@ -9,7 +9,10 @@ pub(crate) mod stateful_set;
 use crate::validation::core::pod_spec::PodOptions;
 use crate::validation::core::pod_template;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{immutable, selectors};
+use crate::validation::{
+    immutable,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 
@@ -25,7 +28,7 @@ pub(crate) fn selector_is_immutable(errors: &mut Errors, object: &FieldValue<'_,
 /// Validates a selector that must be present and not empty. Returns true if `LabelSelectorAsSelector` accepts it.
 pub(crate) fn required_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, kind: &str, invalid: &str) -> bool {
     if selector.is_set() {
-        selectors::label_selector(errors, selector, false);
+        selectors::label_selector(errors, selector, LabelValues::Validate);
         if selectors::is_empty(selector) {
             let detail = format!("empty selector is invalid for {kind}");
             errors.invalid_typed(selector, immutable::SELECTOR, detail);

@@ -177,30 +177,30 @@ impl Matcher {
 
 /// Lines that are equal in both texts, or that replace each other.
 #[derive(Clone, Debug, PartialEq)]
-struct Operation {
+struct OpCode {
     equal: bool,
     old: Range<usize>,
     new: Range<usize>,
 }
 
 /// `GetOpCodes`
-fn operations(blocks: &[Block]) -> Vec<Operation> {
+fn operations(blocks: &[Block]) -> Vec<OpCode> {
     let (mut old, mut new) = (0, 0);
     let mut out = Vec::new();
     for block in blocks {
         if old < block.old || new < block.new {
-            out.push(Operation { equal: false, old: old..block.old, new: new..block.new });
+            out.push(OpCode { equal: false, old: old..block.old, new: new..block.new });
         }
         (old, new) = (block.old + block.size, block.new + block.size);
         if block.size > 0 {
-            out.push(Operation { equal: true, old: block.old..old, new: block.new..new });
+            out.push(OpCode { equal: true, old: block.old..old, new: block.new..new });
         }
     }
     out
 }
 
 /// `GetGroupedOpCodes`: changes that are near each other, with lines around them.
-fn groups(mut operations: Vec<Operation>) -> Vec<Vec<Operation>> {
+fn groups(mut operations: Vec<OpCode>) -> Vec<Vec<OpCode>> {
     if let Some(first) = operations.first_mut().filter(|operation| operation.equal) {
         *first = last_lines(first);
     }
@@ -222,18 +222,18 @@ fn groups(mut operations: Vec<Operation>) -> Vec<Vec<Operation>> {
     groups
 }
 
-fn first_lines(equal: &Operation) -> Operation {
+fn first_lines(equal: &OpCode) -> OpCode {
     let (old, new) = (&equal.old, &equal.new);
-    Operation {
+    OpCode {
         equal: true,
         old: old.start..old.end.min(old.start + CONTEXT),
         new: new.start..new.end.min(new.start + CONTEXT),
     }
 }
 
-fn last_lines(equal: &Operation) -> Operation {
+fn last_lines(equal: &OpCode) -> OpCode {
     let (old, new) = (&equal.old, &equal.new);
-    Operation {
+    OpCode {
         equal: true,
         old: old.start.max(old.end.saturating_sub(CONTEXT))..old.end,
         new: new.start.max(new.end.saturating_sub(CONTEXT))..new.end,

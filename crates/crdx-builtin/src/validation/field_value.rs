@@ -15,9 +15,7 @@ const NULL: &Value = &Value::Null;
 /// A value of an object, and its path. An absent field has the value null.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldValue<'v, 'p> {
-    /// The value.
     pub value: &'v Value,
-    /// The path.
     pub path: FieldPath<'p>,
     /// The empty lists and maps at and below the value. Its encoded form omits them.
     pub empties: Option<&'v Empties>,

@@ -3,7 +3,7 @@
 
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crdx_value::Value;
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::release::{Gate, Release};
 
 /// The largest user and group ID.
@@ -26,7 +26,7 @@ pub fn qualified_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 
 /// The names of most objects (`NameIsDNSSubdomain`).
 pub fn object_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
-    errors.messages(field, names::name_is_subdomain(field.text(), false));
+    errors.messages(field, names::name_is_subdomain(field.text(), NameForm::Whole));
 }
 
 /// `ValidateLabels`

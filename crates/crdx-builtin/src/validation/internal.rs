@@ -43,24 +43,24 @@ pub fn bad_value(type_: &str, value: &Value, empties: Option<&Empties>, release:
         }
         target = pointed;
     }
-    BadValue::Raw(Printer::new(Style::Go, release).print(target, value, empties))
+    BadValue::Raw(ValuePrinter::new(Style::Go, release).print(target, value, empties))
 }
 
 /// Compares two values of an internal type as Go's `Semantic.DeepEqual` does: absent and empty lists and maps are equal,
 /// but not absent structs and those without fields.
 pub fn is_equal(type_: &str, a: &Value, b: &Value, release: Release) -> bool {
-    let compared = |value| Printer::new(Style::Compared, release).print(type_, value, None);
+    let compared = |value| ValuePrinter::new(Style::Compared, release).print(type_, value, None);
     a == b || compared(a) == compared(b)
 }
 
 /// A value of an internal type as JSON.
 pub fn to_json(type_: &str, value: &Value, empties: Option<&Empties>, release: Release) -> String {
-    Printer::new(Style::Json, release).print(type_, value, empties)
+    ValuePrinter::new(Style::Json, release).print(type_, value, empties)
 }
 
 /// A value of an internal type as indented JSON (`toPrettyJSON` in `k8s.io/apimachinery/pkg/util/diff`).
 pub(crate) fn to_pretty_json(type_: &str, value: &Value, empties: Option<&Empties>, release: Release) -> String {
-    Printer::new(Style::Pretty, release).print(type_, value, empties)
+    ValuePrinter::new(Style::Pretty, release).print(type_, value, empties)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ enum Style {
     Go,
 }
 
-struct Printer {
+struct ValuePrinter {
     style: Style,
     release: u32,
     out: String,
@@ -83,13 +83,13 @@ struct Printer {
 
 /// A value, its empty lists and maps, and the struct that contains it.
 #[derive(Clone, Copy)]
-struct Node<'v> {
+struct PrintedValue<'v> {
     value: &'v Value,
     empties: Option<&'v Empties>,
     outer: &'v Value,
 }
 
-impl Node<'_> {
+impl PrintedValue<'_> {
     fn child(self, name: &str) -> Self {
         let (mut value, mut key) = (self.value, name);
         if let Some(name) = name.strip_prefix('^') {
@@ -104,13 +104,13 @@ impl Node<'_> {
     }
 }
 
-impl Printer {
+impl ValuePrinter {
     fn new(style: Style, release: Release) -> Self {
         Self { style, release: release.minor().number().into(), out: String::new(), depth: 0, nesting: 0 }
     }
 
     fn print(mut self, type_: &str, value: &Value, empties: Option<&Empties>) -> String {
-        self.value(type_, "", Node { value, empties, outer: &Value::Null });
+        self.value(type_, "", PrintedValue { value, empties, outer: &Value::Null });
         self.out
     }
 
@@ -119,7 +119,7 @@ impl Printer {
     }
 
     /// Prints a value of a type expression in a package.
-    fn value(&mut self, type_: &str, package: &str, node: Node<'_>) {
+    fn value(&mut self, type_: &str, package: &str, node: PrintedValue<'_>) {
         if self.depth > MAX_DEPTH {
             return self.out.push_str("null");
         }
@@ -136,7 +136,7 @@ impl Printer {
         self.depth -= 1;
     }
 
-    fn pointer(&mut self, target: &str, package: &str, node: Node<'_>) {
+    fn pointer(&mut self, target: &str, package: &str, node: PrintedValue<'_>) {
         match (self.is_go(), node.value.is_null()) {
             (false, true) => self.out.push_str("null"),
             (false, false) => self.value(target, package, node),
@@ -148,7 +148,7 @@ impl Printer {
         }
     }
 
-    fn list(&mut self, (type_, item): (&str, &str), package: &str, node: Node<'_>) {
+    fn list(&mut self, (type_, item): (&str, &str), package: &str, node: PrintedValue<'_>) {
         let items = node.value.as_array().unwrap_or_default();
         if matches!(item, "byte" | "uint8") && !self.is_go() {
             return json::write_compact(&mut self.out, node.value);
@@ -165,12 +165,12 @@ impl Printer {
         for (at, value) in items.iter().enumerate() {
             self.separate(at == 0);
             let empties = node.empties.and_then(|empties| empties.index(at));
-            self.value(item, package, Node { value, empties, outer: node.outer });
+            self.value(item, package, PrintedValue { value, empties, outer: node.outer });
         }
         self.close(close, false);
     }
 
-    fn map(&mut self, (type_, of): (&str, &str), package: &str, node: Node<'_>) {
+    fn map(&mut self, (type_, of): (&str, &str), package: &str, node: PrintedValue<'_>) {
         if self.is_go() {
             self.out.push_str(&shown(type_, package));
         }
@@ -181,14 +181,14 @@ impl Printer {
         self.open('{');
         for (at, (key, value)) in members.iter().enumerate() {
             self.separate(at == 0);
-            self.key(key, true);
+            self.map_key(key);
             let empties = node.empties.and_then(|empties| empties.child(key));
-            self.value(of, package, Node { value, empties, outer: node.outer });
+            self.value(of, package, PrintedValue { value, empties, outer: node.outer });
         }
         self.close('}', false);
     }
 
-    fn named(&mut self, type_: &str, package: &str, node: Node<'_>) {
+    fn named(&mut self, type_: &str, package: &str, node: PrintedValue<'_>) {
         let full = qualified(type_, package);
         if OPAQUE.contains(&full.as_str()) {
             return self.opaque(&full, node.value);
@@ -207,7 +207,7 @@ impl Printer {
         }
     }
 
-    fn object(&mut self, full: &str, node: Node<'_>) {
+    fn object(&mut self, full: &str, node: PrintedValue<'_>) {
         let package = full.rsplit_once('.').map_or("", |(package, _)| package);
         if self.is_go() {
             self.out.push_str(&shown(full, ""));
@@ -218,17 +218,17 @@ impl Printer {
         self.close('}', is_first);
     }
 
-    fn fields(&mut self, full: &str, package: &str, node: Node<'_>, is_first: &mut bool) {
+    fn fields(&mut self, full: &str, package: &str, node: PrintedValue<'_>, is_first: &mut bool) {
         let fields = table::find(full).into_iter().flat_map(|definition| definition.fields(self.release));
         for field in fields.collect::<Vec<_>>() {
             self.field(field, package, node, is_first);
         }
     }
 
-    fn field(&mut self, field: &Field, package: &str, node: Node<'_>, is_first: &mut bool) {
+    fn field(&mut self, field: &Field, package: &str, node: PrintedValue<'_>, is_first: &mut bool) {
         let inner = match field.name {
             // Internal objects have no type.
-            "TypeMeta" => Node { value: &Value::Null, empties: None, outer: node.outer },
+            "TypeMeta" => PrintedValue { value: &Value::Null, empties: None, outer: node.outer },
             "ObjectMeta" => node.child("metadata"),
             _ if field.is_embedded() => node,
             _ => node.child(field.key),
@@ -246,7 +246,7 @@ impl Printer {
         self.separate(*is_first);
         *is_first = false;
         let name = if self.is_go() { field.name } else { field.json_name() };
-        self.key(name, false);
+        self.field_name(name);
         self.value(field.type_, package, inner);
     }
 
@@ -278,12 +278,25 @@ impl Printer {
         }
     }
 
-    fn key(&mut self, name: &str, quoted: bool) {
-        match self.style {
-            Style::Go if quoted => self.out.push_str(&go_quote(name)),
-            Style::Go => self.out.push_str(name),
-            _ => json::write_string(&mut self.out, name),
+    fn map_key(&mut self, key: &str) {
+        if self.style == Style::Go {
+            self.out.push_str(&go_quote(key));
+        } else {
+            json::write_string(&mut self.out, key);
         }
+        self.colon();
+    }
+
+    fn field_name(&mut self, name: &str) {
+        if self.style == Style::Go {
+            self.out.push_str(name);
+        } else {
+            json::write_string(&mut self.out, name);
+        }
+        self.colon();
+    }
+
+    fn colon(&mut self) {
         self.out.push_str(if self.style == Style::Pretty { ": " } else { ":" });
     }
 

@@ -2,7 +2,6 @@
 
 use crdx_value::base64::Encoding;
 
-/// A block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block<'t> {
     /// The type, such as `CERTIFICATE`.

@@ -4,7 +4,7 @@
 
 use crate::validation::x509;
 use crate::validation::x509::{
-    BIT_STRING, CONTEXT_0, CONTEXT_1, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, without_zeros,
+    BIT_STRING, CONTEXT_0, CONTEXT_1, DerReader, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, without_zeros,
 };
 
 const NO_KEY: &str = "tls: failed to parse private key";
@@ -12,7 +12,6 @@ const UNKNOWN_KEY: &str = "tls: found unknown private key type in PKCS#8 wrappin
 const OTHER_TYPE: &str = "tls: private key type does not match public key type";
 const OTHER_KEY: &str = "tls: private key does not match public key";
 
-/// A private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PrivateKey<'d> {
     /// The modulus and the exponent of its public key.
@@ -57,8 +56,8 @@ fn read(der: &[u8]) -> Result<PrivateKey<'_>, &'static str> {
 }
 
 /// The contents of a sequence after which nothing follows.
-fn sequence(der: &[u8]) -> Option<Reader<'_>> {
-    let mut outer = Reader::new(der);
+fn sequence(der: &[u8]) -> Option<DerReader<'_>> {
+    let mut outer = DerReader::new(der);
     let contents = outer.next(SEQUENCE)?;
     outer.tag().is_none().then_some(contents)
 }
@@ -84,7 +83,7 @@ fn wrapped(der: &[u8]) -> Option<PrivateKey<'_>> {
     match id.bytes() {
         x509::RSA => rsa(key),
         x509::ELLIPTIC => elliptic(key),
-        x509::ED25519 => (Reader::new(key).next(OCTET_STRING)?.bytes().len() == 32).then_some(PrivateKey::Ed25519),
+        x509::ED25519 => (DerReader::new(key).next(OCTET_STRING)?.bytes().len() == 32).then_some(PrivateKey::Ed25519),
         x509::X25519 => Some(PrivateKey::Other),
         _ => None,
     }

@@ -24,7 +24,7 @@ pub(crate) const TEXTS: (&str, &str) = ("", "");
 
 /// The state of a part of an object: some rules, such as limits on sizes, do not apply to parts that are already stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stored {
+pub(crate) enum AlreadyStored {
     No,
     Yes,
     /// An update changes a part that is immutable: the rules are those of a stored part, but its expressions are new.
@@ -61,7 +61,7 @@ pub(crate) fn unique(errors: &mut Errors, list: &FieldValue<'_, '_>, (key, type_
 }
 
 /// `validateDeviceConfiguration`
-pub(crate) fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: Stored) {
+pub(crate) fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, stored: AlreadyStored) {
     let opaque = configuration.child("opaque");
     if !opaque.is_set() {
         return errors.required(&opaque, "");
@@ -71,10 +71,10 @@ pub(crate) fn opaque(errors: &mut Errors, configuration: &FieldValue<'_, '_>, st
 }
 
 /// `validateRawExtension`
-pub(crate) fn any_object(errors: &mut Errors, field: &FieldValue<'_, '_>, stored: Stored) {
+pub(crate) fn any_object(errors: &mut Errors, field: &FieldValue<'_, '_>, stored: AlreadyStored) {
     if !field.is_set() {
         errors.required(field, "");
-    } else if stored == Stored::No && json::to_string(field.value).len() > MAX_PARAMETERS {
+    } else if stored == AlreadyStored::No && json::to_string(field.value).len() > MAX_PARAMETERS {
         errors.too_long(field, MAX_PARAMETERS as i64);
     } else if field.value.as_object().is_none() {
         errors.invalid_value(&field.path, "<value omitted>", "must be a valid JSON object");

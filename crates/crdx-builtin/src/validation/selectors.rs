@@ -5,19 +5,32 @@ use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::names;
 
+/// Whether the values of requirements must be label values (`AllowInvalidLabelValueInSelector`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabelValues {
+    Validate,
+    AllowInvalid,
+}
+
+impl LabelValues {
+    pub fn allow_invalid_if(condition: bool) -> Self {
+        if condition { Self::AllowInvalid } else { Self::Validate }
+    }
+}
+
 /// `ValidateLabelSelector`, if the selector is present.
-pub fn label_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+pub(crate) fn label_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, label_values: LabelValues) {
     if !selector.is_set() {
         return;
     }
     formats::labels(errors, &selector.child("matchLabels"));
     for requirement in selector.child("matchExpressions").items() {
-        label_selector_requirement(errors, &requirement, allows_invalid_values);
+        label_selector_requirement(errors, &requirement, label_values);
     }
 }
 
 /// `ValidateLabelSelectorRequirement`
-fn label_selector_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+fn label_selector_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, label_values: LabelValues) {
     let (operator, values) = (requirement.child("operator"), requirement.child("values"));
     match operator.text() {
         "In" | "NotIn" if values.len() == 0 => {
@@ -30,7 +43,7 @@ fn label_selector_requirement(errors: &mut Errors, requirement: &FieldValue<'_, 
         _ => errors.invalid_value(&operator.path, operator.text(), "not a valid selector operator"),
     }
     formats::qualified_name(errors, &requirement.child("key"));
-    if !allows_invalid_values {
+    if label_values == LabelValues::Validate {
         for value in values.items() {
             errors.messages(&value, names::label_value(value.text(), errors.release));
         }
@@ -53,7 +66,7 @@ pub fn is_empty(selector: &FieldValue<'_, '_>) -> bool {
 /// Returns true if `LabelSelectorAsSelector` accepts the selector.
 pub fn is_valid(selector: &FieldValue<'_, '_>, errors: &Errors) -> bool {
     let mut found = Errors::new(errors.release);
-    label_selector(&mut found, selector, false);
+    label_selector(&mut found, selector, LabelValues::Validate);
     found.list.is_empty()
 }
 

@@ -21,8 +21,15 @@ pub(crate) fn provisioner(errors: &mut Errors, name: &FieldValue<'_, '_>) {
     }
 }
 
+/// Whether an object must have parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParametersPresence {
+    Optional,
+    Required,
+}
+
 /// `validateParameters`
-pub(crate) fn parameters(errors: &mut Errors, parameters: &FieldValue<'_, '_>, may_be_empty: bool) {
+pub(crate) fn parameters(errors: &mut Errors, parameters: &FieldValue<'_, '_>, presence: ParametersPresence) {
     if parameters.len() > MAX_PARAMETERS {
         return errors.too_long(parameters, MAX_PARAMETERS as i64);
     }
@@ -36,7 +43,7 @@ pub(crate) fn parameters(errors: &mut Errors, parameters: &FieldValue<'_, '_>, m
     if size > MAX_PARAMETER_SIZE {
         errors.too_long(parameters, MAX_PARAMETER_SIZE as i64);
     }
-    if !may_be_empty && parameters.len() == 0 {
+    if presence == ParametersPresence::Required && parameters.len() == 0 {
         errors.required(parameters, "must contain at least one key/value pair");
     }
 }

@@ -48,9 +48,9 @@ const P521: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x23];
 
 /// Reads elements in DER.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'d>(&'d [u8]);
+pub(super) struct DerReader<'d>(&'d [u8]);
 
-impl<'d> Reader<'d> {
+impl<'d> DerReader<'d> {
     /// Reads from the beginning of a text.
     pub fn new(der: &'d [u8]) -> Self {
         Self(der)
@@ -67,7 +67,7 @@ impl<'d> Reader<'d> {
     }
 
     /// The contents of the next element, if it has this tag.
-    pub fn next(&mut self, tag: u8) -> Option<Reader<'d>> {
+    pub fn next(&mut self, tag: u8) -> Option<DerReader<'d>> {
         let (found, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match first {
@@ -81,7 +81,7 @@ impl<'d> Reader<'d> {
         };
         let (contents, rest) = rest.split_at_checked(length)?;
         self.0 = rest;
-        (*found == tag).then_some(Reader(contents))
+        (*found == tag).then_some(DerReader(contents))
     }
 
     /// Skips an element with this tag, if it is the next one.
@@ -91,7 +91,7 @@ impl<'d> Reader<'d> {
 }
 
 /// Reads an algorithm: an object identifier and parameters.
-fn algorithm(reader: &mut Reader<'_>) -> Option<()> {
+fn algorithm(reader: &mut DerReader<'_>) -> Option<()> {
     reader.next(SEQUENCE)?.next(OBJECT_IDENTIFIER).map(drop)
 }
 
@@ -132,7 +132,7 @@ impl Attribute<'_> {
 }
 
 /// Reads a name: sets of attributes.
-fn name<'d>(reader: &mut Reader<'d>) -> Option<Vec<Attribute<'d>>> {
+fn name<'d>(reader: &mut DerReader<'d>) -> Option<Vec<Attribute<'d>>> {
     let (mut sets, mut all) = (reader.next(SEQUENCE)?, Vec::new());
     while sets.tag().is_some() {
         let mut attributes = sets.next(SET)?;
@@ -148,7 +148,7 @@ fn name<'d>(reader: &mut Reader<'d>) -> Option<Vec<Attribute<'d>>> {
 
 /// The texts of a subject that API servers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct CertificateSubject {
     /// `CommonName`; the last one, if there are several, as in Go.
     pub common_name: Option<String>,
     /// `Organization`
@@ -156,27 +156,28 @@ pub struct Subject {
 }
 
 /// The subject of a certificate in DER; `None` if Go cannot parse the certificate.
-pub fn subject(der: &[u8]) -> Option<Subject> {
+pub fn subject(der: &[u8]) -> Option<CertificateSubject> {
     let subject = read_certificate(der)?.subject;
     let texts: Vec<_> =
         subject.iter().map(|attribute| Some((attribute.id, attribute.text()?))).collect::<Option<_>>()?;
     let of_type = |id: &'static [u8]| texts.iter().filter(move |(other, _)| *other == id).map(|(_, text)| text.clone());
-    Some(Subject { common_name: of_type(COMMON_NAME).next_back(), organizations: of_type(ORGANIZATION).collect() })
+    Some(CertificateSubject {
+        common_name: of_type(COMMON_NAME).next_back(),
+        organizations: of_type(ORGANIZATION).collect(),
+    })
 }
 
-/// A public key
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key<'d> {
-    /// The algorithm
+pub(crate) struct SubjectPublicKeyInfo<'d> {
     pub algorithm: PublicKey,
     /// `SubjectPublicKeyInfo`
     pub encoded: &'d [u8],
 }
 
-impl<'d> Key<'d> {
+impl<'d> SubjectPublicKeyInfo<'d> {
     /// The algorithm's identifier, and the bits of the key.
     fn parts(self) -> Option<(&'d [u8], &'d [u8])> {
-        let mut key = Reader(self.encoded);
+        let mut key = DerReader(self.encoded);
         let id = key.next(SEQUENCE)?.next(OBJECT_IDENTIFIER)?;
         let (_, bits) = key.next(BIT_STRING)?.0.split_first()?;
         Some((id.0, bits))
@@ -185,7 +186,7 @@ impl<'d> Key<'d> {
     /// The modulus and the exponent of an RSA key, without leading zeros.
     pub fn rsa(self) -> Option<(&'d [u8], &'d [u8])> {
         let (_, bits) = self.parts().filter(|(id, _)| *id == RSA)?;
-        let mut numbers = Reader(bits).next(SEQUENCE)?;
+        let mut numbers = DerReader(bits).next(SEQUENCE)?;
         Some((without_zeros(numbers.next(INTEGER)?.0), without_zeros(numbers.next(INTEGER)?.0)))
     }
 
@@ -215,27 +216,26 @@ pub(crate) enum PublicKey {
     Curve,
     /// One on another elliptic curve that Go knows.
     OtherCurve(&'static str),
-    /// Ed25519
     Ed25519,
     /// Any other.
     Other,
 }
 
 /// Reads a public key (`SubjectPublicKeyInfo`).
-fn public_key<'d>(reader: &mut Reader<'d>) -> Option<Key<'d>> {
+fn public_key<'d>(reader: &mut DerReader<'d>) -> Option<SubjectPublicKeyInfo<'d>> {
     let mut key = reader.next(SEQUENCE)?;
     let encoded = key.0;
-    algorithm_of(&mut key).map(|algorithm| Key { algorithm, encoded })
+    algorithm_of(&mut key).map(|algorithm| SubjectPublicKeyInfo { algorithm, encoded })
 }
 
-fn algorithm_of(key: &mut Reader<'_>) -> Option<PublicKey> {
+fn algorithm_of(key: &mut DerReader<'_>) -> Option<PublicKey> {
     let mut algorithm = key.next(SEQUENCE)?;
     let id = algorithm.next(OBJECT_IDENTIFIER)?;
     let bits = key.next(BIT_STRING)?;
     match id.0 {
         RSA => {
             let (_, contents) = bits.0.split_first()?;
-            let modulus = Reader(contents).next(SEQUENCE)?.next(INTEGER)?;
+            let modulus = DerReader(contents).next(SEQUENCE)?.next(INTEGER)?;
             let zeros = modulus.0.iter().take_while(|byte| **byte == 0).count();
             Some(PublicKey::Rsa((modulus.0.len() - zeros) * 8))
         }
@@ -249,10 +249,8 @@ fn algorithm_of(key: &mut Reader<'_>) -> Option<PublicKey> {
     }
 }
 
-/// A request for a certificate
-pub(crate) struct Request<'d> {
-    /// The key of the subject.
-    pub key: Key<'d>,
+pub(crate) struct CertificateRequest<'d> {
+    pub key: SubjectPublicKeyInfo<'d>,
     /// The organizations of the subject.
     pub organizations: Vec<&'d [u8]>,
 }
@@ -261,8 +259,8 @@ pub(crate) struct Request<'d> {
 ///
 /// # Errors
 /// Returns a message of Go's decoder.
-pub(crate) fn read_request(der: &[u8]) -> Result<Request<'_>, &'static str> {
-    let mut reader = Reader(der);
+pub(crate) fn read_request(der: &[u8]) -> Result<CertificateRequest<'_>, &'static str> {
+    let mut reader = DerReader(der);
     let Some(mut outer) = reader.next(SEQUENCE) else { return Err("asn1: syntax error: data truncated") };
     if !reader.0.is_empty() {
         return Err("asn1: syntax error: trailing data");
@@ -276,18 +274,17 @@ pub(crate) fn read_request(der: &[u8]) -> Result<Request<'_>, &'static str> {
         let key = public_key(&mut info)?;
         info.skip_optional(CONTEXT_0)?;
         algorithm(&mut outer)?;
-        outer.next(BIT_STRING).map(|_| Request { key, organizations })
+        outer.next(BIT_STRING).map(|_| CertificateRequest { key, organizations })
     };
     read().ok_or("asn1: syntax error: sequence truncated")
 }
 
-/// A certificate
 pub(crate) struct Certificate<'d> {
     subject: Vec<Attribute<'d>>,
     /// True if it is one of a certificate authority.
     pub is_authority: bool,
     /// The key to which it was issued.
-    pub key: Key<'d>,
+    pub key: SubjectPublicKeyInfo<'d>,
     /// The beginning and the end of its validity.
     pub validity: (Timestamp, Timestamp),
     /// The DNS names of the subject.
@@ -297,7 +294,7 @@ pub(crate) struct Certificate<'d> {
 }
 
 /// Reads a time (RFC 5280, 4.1.2.5).
-fn time(reader: &mut Reader<'_>) -> Option<Timestamp> {
+fn time(reader: &mut DerReader<'_>) -> Option<Timestamp> {
     let tag = reader.tag()?;
     let text = std::str::from_utf8(reader.next(tag)?.0).ok()?;
     let (year, rest) = match tag {
@@ -321,8 +318,8 @@ fn time(reader: &mut Reader<'_>) -> Option<Timestamp> {
 /// The message of Go's parser about a certificate that cannot be read. Of an error inside the signed part, it says only
 /// that the certificate is malformed.
 pub(super) fn certificate_error(der: &[u8]) -> &'static str {
-    let outer = Reader(der).next(SEQUENCE);
-    let is_signed_part_missing = |mut outer: Reader<'_>| outer.next(SEQUENCE).is_none();
+    let outer = DerReader(der).next(SEQUENCE);
+    let is_signed_part_missing = |mut outer: DerReader<'_>| outer.next(SEQUENCE).is_none();
     if outer.is_some_and(is_signed_part_missing) {
         "x509: malformed tbs certificate"
     } else {
@@ -332,7 +329,7 @@ pub(super) fn certificate_error(der: &[u8]) -> &'static str {
 
 /// Reads a certificate (`x509.ParseCertificate`).
 pub(crate) fn read_certificate(der: &[u8]) -> Option<Certificate<'_>> {
-    let mut reader = Reader(der);
+    let mut reader = DerReader(der);
     let mut outer = reader.next(SEQUENCE)?;
     if !reader.0.is_empty() {
         return None;

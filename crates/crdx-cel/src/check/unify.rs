@@ -3,6 +3,13 @@
 use crate::types::Type;
 use std::sync::Arc;
 
+/// What replaces a type variable without a binding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnboundVariable {
+    Keep,
+    ToDyn,
+}
+
 /// The current substitutions of type variables.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
@@ -106,22 +113,22 @@ impl Bindings {
 
     /// Replaces type variables by their bindings.
     pub fn resolve(&self, type_: &Type) -> Type {
-        self.replace(type_, false)
+        self.replace(type_, UnboundVariable::Keep)
     }
 
     /// Like [`Bindings::resolve`], but replaces unbound variables by `dyn`.
     pub(crate) fn resolve_to_dyn(&self, type_: &Type) -> Type {
-        self.replace(type_, true)
+        self.replace(type_, UnboundVariable::ToDyn)
     }
 
-    fn replace(&self, type_: &Type, unknown_to_dyn: bool) -> Type {
+    fn replace(&self, type_: &Type, unbound: UnboundVariable) -> Type {
         let inner = |part: &Arc<Type>| {
-            if has_variables(part) { Arc::new(self.replace(part, unknown_to_dyn)) } else { Arc::clone(part) }
+            if has_variables(part) { Arc::new(self.replace(part, unbound)) } else { Arc::clone(part) }
         };
         match type_ {
             Type::Var(variable) => match self.get(*variable) {
-                Some(bound) => self.replace(bound, unknown_to_dyn),
-                None if unknown_to_dyn => Type::Dyn,
+                Some(bound) => self.replace(bound, unbound),
+                None if unbound == UnboundVariable::ToDyn => Type::Dyn,
                 None => type_.clone(),
             },
             Type::List(item) => Type::List(inner(item)),

@@ -1,7 +1,7 @@
 //! The cost estimate of cel-go before 0.23 (Kubernetes 1.30 to 1.32): local variables and the elements of lists and
 //! maps have no sizes, and declared sizes are looked up where they are used.
 
-use super::{Estimator, Interval, Node, Path, SELECT, is_scalar, literal_size};
+use super::{AstNode, AstPath, Estimator, Interval, SELECT, is_scalar, literal_size};
 use crate::{
     ast::{Comprehension, Expr, ExprId, ExprKind},
     types::Type,
@@ -20,7 +20,7 @@ impl<'a> Estimator<'a> {
                     Type::Map(..) => "@keys",
                     _ => return SELECT,
                 };
-                let path = self.by_id.get(range as usize).copied().unwrap_or(Path::NONE);
+                let path = self.by_id.get(range as usize).copied().unwrap_or(AstPath::NONE);
                 self.paths.append(path, part)
             }
         };
@@ -49,7 +49,7 @@ impl<'a> Estimator<'a> {
         computed.or_else(|| if is_empty { Some(Interval::ZERO) } else { literal_size(expr) })
     }
 
-    pub(super) fn operand_size_early(&self, node: &Node) -> Interval {
+    pub(super) fn operand_size_early(&self, node: &AstNode) -> Interval {
         let scalar = !matches!(node.type_, Type::Optional(_)) && is_scalar(node.type_);
         let size = node.size.or_else(|| self.declared_size(node.path));
         size.unwrap_or(if scalar { Interval::fixed(1) } else { Interval::UNKNOWN })

@@ -6,12 +6,12 @@
 
 /// A path: a prefix of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Path {
+pub(super) struct AstPath {
     buffer: usize,
     length: usize,
 }
 
-impl Path {
+impl AstPath {
     /// The path of a value without a path.
     pub const NONE: Self = Self { buffer: usize::MAX, length: 0 };
 }
@@ -30,14 +30,14 @@ struct Buffer<'a> {
 }
 
 impl<'a> Paths<'a> {
-    pub(crate) fn of_variable(&mut self, name: &'a str) -> Path {
+    pub(crate) fn of_variable(&mut self, name: &'a str) -> AstPath {
         self.buffers.push(Buffer { parts: vec![name], capacity: 1 });
-        Path { buffer: self.buffers.len() - 1, length: 1 }
+        AstPath { buffer: self.buffers.len() - 1, length: 1 }
     }
 
     /// Appends a part. If the capacity allows, this reuses the buffer and overwrites the part that another path
     /// appended.
-    pub fn append(&mut self, path: Path, part: &'a str) -> Path {
+    pub fn append(&mut self, path: AstPath, part: &'a str) -> AstPath {
         let length = path.length + 1;
         let mut parts = Vec::new();
         let mut capacity = 0;
@@ -47,7 +47,7 @@ impl<'a> Paths<'a> {
                     Some(slot) => *slot = part,
                     None => buffer.parts.push(part),
                 }
-                return Path { length, ..path };
+                return AstPath { length, ..path };
             }
             parts = buffer.parts.get(..path.length).unwrap_or_default().to_vec();
             capacity = buffer.capacity;
@@ -56,25 +56,25 @@ impl<'a> Paths<'a> {
         // Go doubles the capacity of small slices; from 256 on, it grows them more slowly.
         let capacity = if capacity < 256 { capacity * 2 } else { capacity + (capacity + 768) / 4 };
         self.buffers.push(Buffer { parts, capacity: capacity.max(length) });
-        Path { buffer: self.buffers.len() - 1, length }
+        AstPath { buffer: self.buffers.len() - 1, length }
     }
 
     /// Copies a path to a new buffer and appends a part.
-    pub(crate) fn copy_and_append(&mut self, path: Path, part: &'a str) -> Path {
+    pub(crate) fn copy_and_append(&mut self, path: AstPath, part: &'a str) -> AstPath {
         let mut parts = self.parts(path).to_vec();
         parts.push(part);
         let length = parts.len();
         self.buffers.push(Buffer { parts, capacity: length });
-        Path { buffer: self.buffers.len() - 1, length }
+        AstPath { buffer: self.buffers.len() - 1, length }
     }
 
     /// The current parts of a path.
-    pub fn parts(&self, path: Path) -> &[&'a str] {
+    pub fn parts(&self, path: AstPath) -> &[&'a str] {
         self.buffers.get(path.buffer).and_then(|buffer| buffer.parts.get(..path.length)).unwrap_or_default()
     }
 
     /// The variable at the start of a path.
-    pub fn first(&self, path: Path) -> Option<&'a str> {
+    pub fn first(&self, path: AstPath) -> Option<&'a str> {
         self.parts(path).first().copied()
     }
 }

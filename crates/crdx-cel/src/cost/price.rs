@@ -1,6 +1,6 @@
 //! The cost of a call without its arguments, and the size of its result, from the price in the library table.
 
-use super::{Call, Estimator, Interval, Node, interval::divide};
+use super::{AstNode, Call, Estimator, Interval, interval::divide};
 use crate::{
     ast::{ExprKind, Literal},
     library::{CallCost, Overload},
@@ -169,13 +169,13 @@ impl<'a> Estimator<'a> {
     }
 
     /// The element of a list as a call argument.
-    fn element(&mut self, list: &Node<'a>) -> Option<Node<'a>> {
+    fn element(&mut self, list: &AstNode<'a>) -> Option<AstNode<'a>> {
         let [Some(type_), _] = list.type_.parameters() else { return None };
         let path = match list.path {
-            super::Path::NONE => super::Path::NONE,
+            super::AstPath::NONE => super::AstPath::NONE,
             path => self.paths.copy_and_append(path, "@items"),
         };
-        Some(Node { path, type_, expr: None, size: None })
+        Some(AstNode { path, type_, expr: None, size: None })
     }
 }
 
@@ -190,7 +190,7 @@ fn new_list(factor: f64, size: Interval) -> (Interval, Option<Interval>) {
 }
 
 /// The value of an integer literal argument, or `otherwise`.
-fn number(node: Option<&Node>, otherwise: u64) -> u64 {
+fn number(node: Option<&AstNode>, otherwise: u64) -> u64 {
     match node.and_then(|node| node.expr).map(|expr| &expr.kind) {
         Some(ExprKind::Literal(Literal::Int(value))) => u64::try_from(*value).unwrap_or(0),
         _ => otherwise,
@@ -232,7 +232,7 @@ fn replaced_size(text: Interval, old: Interval, new: Interval) -> Interval {
 
 /// The cost of comparing values of Kubernetes types, since 1.32 (`EstimateCallCost` in
 /// `k8s.io/apiserver/pkg/cel/library/cost.go`).
-fn compare_kubernetes(left: &Node, right: &Node) -> Option<Interval> {
+fn compare_kubernetes(left: &AstNode, right: &AstNode) -> Option<Interval> {
     if left.type_ != right.type_ {
         return None;
     }

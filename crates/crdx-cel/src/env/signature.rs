@@ -5,7 +5,7 @@ use crate::{library::Overload, types::Type};
 
 /// Parses the signature of an overload; `None` if it is malformed (a unit test parses all of them).
 pub(super) fn read(overload: &'static Overload) -> Option<Candidate> {
-    let mut reader = Reader { rest: overload.signature, parameters: Vec::new() };
+    let mut reader = SignatureReader { rest: overload.signature, parameters: Vec::new() };
     reader.expect("(")?;
     let params = reader.types_until(")")?;
     reader.expect("->")?;
@@ -16,12 +16,12 @@ pub(super) fn read(overload: &'static Overload) -> Option<Candidate> {
     Some(Candidate { overload, params, result, variables: reader.parameters.len() as u32 })
 }
 
-struct Reader {
+struct SignatureReader {
     rest: &'static str,
     parameters: Vec<&'static str>,
 }
 
-impl Reader {
+impl SignatureReader {
     fn expect(&mut self, token: &str) -> Option<()> {
         self.rest = self.rest.trim_start().strip_prefix(token)?;
         Some(())

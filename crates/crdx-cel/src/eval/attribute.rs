@@ -3,14 +3,14 @@
 use super::{
     cost::go_type_name,
     node::{Attribute, Qualifier, QualifierKey, Root},
-    run::Run,
+    run::Evaluator,
 };
 use crate::value::{Error, List, Map, Value, number::double_to_int};
 use crdx_value as value;
 use crdx_value::release::V1_37;
 use std::sync::Arc;
 
-impl<'a> Run<'a, '_> {
+impl<'a> Evaluator<'a, '_> {
     /// Resolves an attribute and charges each qualifier, but not the attribute itself.
     pub(super) fn resolve(&mut self, attribute: &'a Attribute) -> Result<Value<'a>, Error> {
         let value = match &attribute.root {

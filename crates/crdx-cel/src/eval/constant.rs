@@ -2,7 +2,7 @@
 
 use crate::{
     ast::Literal,
-    value::{Key, List, Map, Text, Value},
+    value::{List, Map, MapKey, Text, Value},
 };
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 pub(super) enum Constant {
     Text(Arc<str>),
     List(Vec<Value<'static>>),
-    Map(BTreeMap<Key<'static>, Value<'static>>),
+    Map(BTreeMap<MapKey<'static>, Value<'static>>),
     Other(Value<'static>),
 }
 

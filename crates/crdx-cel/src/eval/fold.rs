@@ -2,8 +2,8 @@
 
 use super::{
     cost::{NEW_LIST, go_type_name},
-    node::{Call, Condition, Element, Fold, Node, Step},
-    run::{Run, Slot},
+    node::{Call, Condition, Element, Fold, FoldStep, LogicalOperator, ProgramNode},
+    run::{Evaluator, Slot},
 };
 use crate::{
     library,
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The most items for which the list that a loop makes has room from the beginning.
 const MOST_EXPECTED: usize = 64;
 
-impl<'a> Run<'a, '_> {
+impl<'a> Evaluator<'a, '_> {
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Result<Value<'a>, Error> {
         let range = self.exec(&fold.range)?;
         self.set(fold.accumulator, Slot::Pending(&fold.init));
@@ -93,15 +93,15 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Executes the step of a loop, which replaces the accumulator.
-    fn step(&mut self, accumulator: usize, step: &'a Step) -> Result<(), Error> {
+    fn step(&mut self, accumulator: usize, step: &'a FoldStep) -> Result<(), Error> {
         let value = match step {
-            Step::Unchanged => return self.start(accumulator),
-            Step::Logic { terms, decisive } => return self.combine(accumulator, terms, *decisive),
-            Step::Push(element) => return self.push(accumulator, element),
-            Step::Append(list) => self.append(accumulator, list),
-            Step::Insert(entry) => self.insert(accumulator, entry),
-            Step::InsertAll(call) => self.insert_all(accumulator, call),
-            Step::Choice { condition, branches } => {
+            FoldStep::Unchanged => return self.start(accumulator),
+            FoldStep::Logic { terms, operator } => return self.combine(accumulator, terms, *operator),
+            FoldStep::Push(element) => return self.push(accumulator, element),
+            FoldStep::Append(list) => self.append(accumulator, list),
+            FoldStep::Insert(entry) => self.insert(accumulator, entry),
+            FoldStep::InsertAll(call) => self.insert_all(accumulator, call),
+            FoldStep::Choice { condition, branches } => {
                 let [yes, no] = &**branches;
                 match self.exec(condition) {
                     Ok(Value::Bool(true)) => return self.step(accumulator, yes),
@@ -110,8 +110,8 @@ impl<'a> Run<'a, '_> {
                     Err(error) => Err(error),
                 }
             }
-            Step::Branch(attribute) => self.resolve(attribute),
-            Step::Other(node) => self.exec(node),
+            FoldStep::Branch(attribute) => self.resolve(attribute),
+            FoldStep::Other(node) => self.exec(node),
         };
         self.replace(accumulator, value)
     }
@@ -128,15 +128,20 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `accumulator && terms` or `accumulator || terms`
-    fn combine(&mut self, accumulator: usize, terms: &'a [Node], decisive: bool) -> Result<(), Error> {
+    fn combine(
+        &mut self,
+        accumulator: usize,
+        terms: &'a [ProgramNode],
+        operator: LogicalOperator,
+    ) -> Result<(), Error> {
         self.charge_read(accumulator)?;
         let failed = match self.slot(accumulator) {
-            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == decisive => return Ok(()),
+            Some(Slot::Filled(Ok(Value::Bool(value)))) if *value == operator.decisive_value() => return Ok(()),
             Some(Slot::Filled(Ok(Value::Bool(_)))) => None,
             Some(Slot::Filled(Err(error))) => Some(error.clone()),
             _ => Some(Error::no_such_overload()),
         };
-        let value = self.logic_after(failed, terms, decisive);
+        let value = self.logic_after(failed, terms, operator);
         self.replace(accumulator, value)
     }
 
@@ -163,7 +168,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `accumulator + list`
-    fn append(&mut self, accumulator: usize, list: &'a Node) -> Result<Value<'a>, Error> {
+    fn append(&mut self, accumulator: usize, list: &'a ProgramNode) -> Result<Value<'a>, Error> {
         self.charge_read(accumulator)?;
         let list = self.exec_absorbable(list)?;
         self.charge(1)?;
@@ -175,7 +180,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// `cel.@mapInsert(accumulator, key, value)`
-    fn insert(&mut self, slot: usize, entry: &'a [Node; 2]) -> Result<Value<'a>, Error> {
+    fn insert(&mut self, slot: usize, entry: &'a [ProgramNode; 2]) -> Result<Value<'a>, Error> {
         let [key, value] = entry;
         self.charge_read(slot)?;
         if let Some(error) = self.failure(slot) {

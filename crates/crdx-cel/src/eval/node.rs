@@ -1,41 +1,41 @@
 //! The nodes of a planned program.
 
 use super::{call::Callee, constant::Constant};
-use crate::value::{Key, Value};
+use crate::value::{MapKey, Value};
 use crdx_regexp::Regexp;
 use std::{collections::HashSet, sync::Arc};
 
 /// A node of a program. The kinds are cel-go's, because each kind is charged differently.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum ProgramNode {
     /// A constant, which costs nothing.
     Constant(Constant),
     /// An attribute: a variable or other operand with selections.
     Attribute(Attribute),
     /// `has()`: the last qualifier tests only for presence.
     Has(Attribute),
-    And(Box<[Node]>),
-    Or(Box<[Node]>),
+    And(Box<[ProgramNode]>),
+    Or(Box<[ProgramNode]>),
     /// `==`, or `!=` if negated.
     Equal {
-        sides: Box<[Node; 2]>,
+        sides: Box<[ProgramNode; 2]>,
         negated: bool,
     },
     /// Everything except false counts as true, including errors and values that are not booleans.
-    NotStrictlyFalse(Box<Node>),
+    NotStrictlyFalse(Box<ProgramNode>),
     Call(Box<Call>),
     /// A regular expression match with a constant pattern.
     Match(Box<Match>),
     /// `in` with a list of constants.
-    InSet(Box<Node>, HashSet<Key<'static>>),
+    InSet(Box<ProgramNode>, HashSet<MapKey<'static>>),
     List(Box<[Element]>),
-    Map(Box<[Entry]>),
+    Map(Box<[MapEntryNode]>),
     /// `Object.spec{…}`, `JSONPatch{…}`
     Message(Box<MessageNode>),
     Fold(Box<Fold>),
     /// `or` or `orValue`.
     Otherwise {
-        sides: Box<[Node; 2]>,
+        sides: Box<[ProgramNode; 2]>,
         value: bool,
     },
 }
@@ -43,7 +43,7 @@ pub(super) enum Node {
 #[derive(Debug)]
 pub(super) struct Call {
     pub callee: Callee,
-    pub args: Box<[Node]>,
+    pub args: Box<[ProgramNode]>,
     /// True if the arguments after a failed argument are not evaluated; the call is then not charged.
     pub stops_at_error: bool,
 }
@@ -53,10 +53,10 @@ pub(super) struct Match {
     pub kind: MatchKind,
     pub pattern: Regexp,
     pub callee: Callee,
-    pub text: Node,
+    pub text: ProgramNode,
     /// The pattern as a value, for the cost.
     pub pattern_value: Value<'static>,
-    pub limit: Option<Node>,
+    pub limit: Option<ProgramNode>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +80,14 @@ impl MatchKind {
 
 #[derive(Debug)]
 pub(super) struct Element {
-    pub node: Node,
+    pub node: ProgramNode,
     pub optional: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub key: Node,
-    pub value: Node,
+pub(super) struct MapEntryNode {
+    pub key: ProgramNode,
+    pub value: ProgramNode,
     pub optional: bool,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct MessageNode {
 #[derive(Debug)]
 pub(super) struct MessageField {
     pub name: Arc<str>,
-    pub value: Node,
+    pub value: ProgramNode,
     pub optional: bool,
 }
 
@@ -114,8 +114,8 @@ pub(super) struct Attribute {
 #[derive(Debug)]
 pub(super) enum Root {
     Slot(usize),
-    Node(Box<Node>),
-    Choice { condition: Box<Node>, branches: Box<[Attribute; 2]> },
+    Node(Box<ProgramNode>),
+    Choice { condition: Box<ProgramNode>, branches: Box<[Attribute; 2]> },
 }
 
 #[derive(Debug)]
@@ -133,35 +133,49 @@ pub(super) enum QualifierKey {
     Constant(Value<'static>),
     /// An attribute used as a qualifier, which is not charged itself.
     Attribute(Box<Attribute>),
-    Node(Box<Node>),
+    Node(Box<ProgramNode>),
+}
+
+/// `&&` or `||`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LogicalOperator {
+    And,
+    Or,
+}
+
+impl LogicalOperator {
+    /// The operand that determines the result, whatever the others are.
+    pub fn decisive_value(self) -> bool {
+        self == Self::Or
+    }
 }
 
 /// The step of a fold. Those of the usual macros change the accumulator in place.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum FoldStep {
     /// The accumulator stays the same: a branch of `filter`.
     Unchanged,
-    /// `accumulator && term`, or `accumulator || term` if `true` is decisive: `all`, `exists`.
+    /// `accumulator && term`, or `accumulator || term`: `all`, `exists`.
     Logic {
-        terms: Box<[Node]>,
-        decisive: bool,
+        terms: Box<[ProgramNode]>,
+        operator: LogicalOperator,
     },
     /// `accumulator + [element]`: `map`.
     Push(Element),
     /// `accumulator + list`
-    Append(Node),
+    Append(ProgramNode),
     /// `cel.@mapInsert(accumulator, key, value)`
-    Insert(Box<[Node; 2]>),
+    Insert(Box<[ProgramNode; 2]>),
     /// `cel.@mapInsert(accumulator, map)`: `transformMapEntry`.
     InsertAll(Box<Call>),
     /// `condition ? step : step`: `filter`.
     Choice {
-        condition: Node,
-        branches: Box<[Step; 2]>,
+        condition: ProgramNode,
+        branches: Box<[FoldStep; 2]>,
     },
     /// Any other branch of a choice, which is not charged for the variable it begins with.
     Branch(Attribute),
-    Other(Node),
+    Other(ProgramNode),
 }
 
 /// The condition under which a fold continues. The conditions of the usual macros need no evaluation of a node.
@@ -173,19 +187,19 @@ pub(super) enum Condition {
     UnlessFalse,
     /// `@not_strictly_false(!accumulator)`: `exists`.
     UnlessTrue,
-    Other(Node),
+    Other(ProgramNode),
 }
 
 #[derive(Debug)]
 pub(super) struct Fold {
-    pub range: Node,
+    pub range: ProgramNode,
     pub element: usize,
     /// The slot of the second loop variable, if there is one; the first one is then the index or key.
     pub second: Option<usize>,
     pub accumulator: usize,
     /// Evaluated when the accumulator is first read.
-    pub init: Node,
+    pub init: ProgramNode,
     pub condition: Condition,
-    pub step: Step,
-    pub result: Node,
+    pub step: FoldStep,
+    pub result: ProgramNode,
 }

@@ -5,17 +5,17 @@ use super::{
     call::{Callee, Resolved},
     constant::Constant,
     node::{
-        Attribute, Call, Element, Entry, Fold, Match, MatchKind, MessageField, MessageNode, Node, Qualifier,
-        QualifierKey, Root,
+        Attribute, Call, Element, Fold, MapEntryNode, Match, MatchKind, MessageField, MessageNode, ProgramNode,
+        Qualifier, QualifierKey, Root,
     },
     step,
 };
 use crate::{
-    ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, Reference},
+    ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal, Reference, Selection},
     env::Env,
     library::{Overload, is_conversion},
     types::Type,
-    value::{Fuel, Key, Value, number},
+    value::{Fuel, MapKey, Value, number},
 };
 use crdx_regexp::Regexp;
 use crdx_value::GoError;
@@ -39,15 +39,15 @@ struct Planner<'p> {
 }
 
 impl<'p> Planner<'p> {
-    fn plan(&mut self, expr: &'p Expr) -> Result<Node, GoError> {
+    fn plan(&mut self, expr: &'p Expr) -> Result<ProgramNode, GoError> {
         match &expr.kind {
-            ExprKind::Literal(literal) => Ok(Node::Constant(Constant::literal(literal))),
+            ExprKind::Literal(literal) => Ok(ProgramNode::Constant(Constant::literal(literal))),
             ExprKind::Ident(name) => self.ident(expr.id, name),
             ExprKind::Select { operand, field, test_only } => {
                 let mut attribute = self.attribute(operand)?;
                 let by = QualifierKey::Field(field.as_str().into());
                 add_qualifier(&mut attribute, &Arc::new(Qualifier { by, optional: false, test: *test_only }));
-                Ok(if *test_only { Node::Has(attribute) } else { Node::Attribute(attribute) })
+                Ok(if *test_only { ProgramNode::Has(attribute) } else { ProgramNode::Attribute(attribute) })
             }
             ExprKind::Call { target, function, args } => {
                 let args: Vec<&'p Expr> = target.as_deref().into_iter().chain(args).collect();
@@ -59,14 +59,16 @@ impl<'p> Planner<'p> {
                     .enumerate()
                     .map(|(i, e)| Ok(Element { node: self.plan(e)?, optional: optional_indices.contains(&i) }))
                     .collect::<Result<Vec<_>, GoError>>()?;
-                Ok(constant_list(&elements).unwrap_or(Node::List(elements.into())))
+                Ok(constant_list(&elements).unwrap_or(ProgramNode::List(elements.into())))
             }
             ExprKind::Map(entries) => {
                 let entries = entries
                     .iter()
-                    .map(|e| Ok(Entry { key: self.plan(&e.key)?, value: self.plan(&e.value)?, optional: e.optional }))
+                    .map(|e| {
+                        Ok(MapEntryNode { key: self.plan(&e.key)?, value: self.plan(&e.value)?, optional: e.optional })
+                    })
                     .collect::<Result<Vec<_>, GoError>>()?;
-                Ok(constant_map(&entries)?.unwrap_or(Node::Map(entries.into())))
+                Ok(constant_map(&entries)?.unwrap_or(ProgramNode::Map(entries.into())))
             }
             ExprKind::Unspecified => Err("unsupported expression".into()),
             ExprKind::Struct { type_name, fields } => {
@@ -78,19 +80,19 @@ impl<'p> Planner<'p> {
                     })
                     .collect::<Result<Vec<_>, GoError>>()?;
                 let message = MessageNode { type_name: type_name.as_str().into(), fields: fields.into() };
-                Ok(Node::Message(Box::new(message)))
+                Ok(ProgramNode::Message(Box::new(message)))
             }
             ExprKind::Comprehension(comprehension) => self.fold(comprehension),
         }
     }
 
-    fn ident(&self, id: ExprId, name: &str) -> Result<Node, GoError> {
+    fn ident(&self, id: ExprId, name: &str) -> Result<ProgramNode, GoError> {
         let slot = match self.checked.reference(id) {
             Some(Reference::Constant(number)) => {
-                return Ok(Node::Constant(Constant::literal(&Literal::Int(*number))));
+                return Ok(ProgramNode::Constant(Constant::literal(&Literal::Int(*number))));
             }
             Some(Reference::Type(named)) if is_defined(name, named) => {
-                return Ok(Node::Constant(Constant::type_name(name.to_owned())));
+                return Ok(ProgramNode::Constant(Constant::type_name(name.to_owned())));
             }
             Some(Reference::Type(_)) => return Err(format!("reference to undefined type: {name}").into()),
             // A name without a value is an error of the evaluation.
@@ -100,7 +102,7 @@ impl<'p> Planner<'p> {
             _ => self.scopes.iter().rev().find(|(scoped, _)| *scoped == name).map(|(_, slot)| *slot),
         };
         let slot = slot.ok_or_else(|| format!("no such attribute(s): {name}"))?;
-        Ok(Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers: Vec::new() }))
+        Ok(ProgramNode::Attribute(Attribute { root: Root::Slot(slot), qualifiers: Vec::new() }))
     }
 
     /// Plans the expression as an attribute.
@@ -108,24 +110,27 @@ impl<'p> Planner<'p> {
         self.plan(expr).map(as_attribute)
     }
 
-    fn call(&mut self, id: ExprId, function: &str, args: &[&'p Expr]) -> Result<Node, GoError> {
+    fn call(&mut self, id: ExprId, function: &str, args: &[&'p Expr]) -> Result<ProgramNode, GoError> {
         match (function, args) {
-            ("_&&_", _) => Ok(Node::And(self.all(args)?.into())),
-            ("_||_", _) => Ok(Node::Or(self.all(args)?.into())),
+            ("_&&_", _) => Ok(ProgramNode::And(self.all(args)?.into())),
+            ("_||_", _) => Ok(ProgramNode::Or(self.all(args)?.into())),
             ("_==_" | "_!=_", [a, b]) => {
-                Ok(Node::Equal { sides: Box::new([self.plan(a)?, self.plan(b)?]), negated: function == "_!=_" })
+                Ok(ProgramNode::Equal { sides: Box::new([self.plan(a)?, self.plan(b)?]), negated: function == "_!=_" })
             }
             ("_?_:_", [condition, yes, no]) => {
                 let condition = Box::new(self.plan(condition)?);
                 let branches = Box::new([self.attribute(yes)?, self.attribute(no)?]);
-                Ok(Node::Attribute(Attribute { root: Root::Choice { condition, branches }, qualifiers: Vec::new() }))
+                Ok(ProgramNode::Attribute(Attribute {
+                    root: Root::Choice { condition, branches },
+                    qualifiers: Vec::new(),
+                }))
             }
             ("@not_strictly_false" | "__not_strictly_false__", [inner]) => {
-                Ok(Node::NotStrictlyFalse(Box::new(self.plan(inner)?)))
+                Ok(ProgramNode::NotStrictlyFalse(Box::new(self.plan(inner)?)))
             }
-            ("_[_]", [operand, index]) => self.index(operand, index, false),
-            ("_?._" | "_[?_]", [operand, index]) => self.index(operand, index, true),
-            ("or" | "orValue", [first, second]) => Ok(Node::Otherwise {
+            ("_[_]", [operand, index]) => self.index(operand, index, Selection::Plain),
+            ("_?._" | "_[?_]", [operand, index]) => self.index(operand, index, Selection::Optional),
+            ("or" | "orValue", [first, second]) => Ok(ProgramNode::Otherwise {
                 sides: Box::new([self.plan(first)?, self.plan(second)?]),
                 value: function == "orValue",
             }),
@@ -137,25 +142,26 @@ impl<'p> Planner<'p> {
         }
     }
 
-    fn all(&mut self, args: &[&'p Expr]) -> Result<Vec<Node>, GoError> {
+    fn all(&mut self, args: &[&'p Expr]) -> Result<Vec<ProgramNode>, GoError> {
         args.iter().map(|arg| self.plan(arg)).collect()
     }
 
-    fn index(&mut self, operand: &'p Expr, index: &'p Expr, optional: bool) -> Result<Node, GoError> {
+    fn index(&mut self, operand: &'p Expr, index: &'p Expr, selection: Selection) -> Result<ProgramNode, GoError> {
         let mut attribute = self.attribute(operand)?;
         let by = match self.plan(index)? {
-            Node::Constant(constant) => match constant.to_owned_value() {
+            ProgramNode::Constant(constant) => match constant.to_owned_value() {
                 Value::String(text) => QualifierKey::Field((*text).into()),
                 value @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
                     QualifierKey::Constant(value)
                 }
                 other => return Err(format!("invalid qualifier type: {}", super::cost::go_type_name(&other)).into()),
             },
-            Node::Attribute(index) | Node::Has(index) => QualifierKey::Attribute(Box::new(index)),
+            ProgramNode::Attribute(index) | ProgramNode::Has(index) => QualifierKey::Attribute(Box::new(index)),
             node => QualifierKey::Node(Box::new(node)),
         };
+        let optional = selection == Selection::Optional;
         add_qualifier(&mut attribute, &Arc::new(Qualifier { by, optional, test: false }));
-        Ok(Node::Attribute(attribute))
+        Ok(ProgramNode::Attribute(attribute))
     }
 
     fn callee(&self, id: ExprId, function: &str) -> Result<Callee, GoError> {
@@ -174,7 +180,7 @@ impl<'p> Planner<'p> {
         Ok(Callee { function, overloads })
     }
 
-    fn fold(&mut self, fold: &'p Comprehension) -> Result<Node, GoError> {
+    fn fold(&mut self, fold: &'p Comprehension) -> Result<ProgramNode, GoError> {
         let range = self.plan(&fold.range)?;
         let init = self.plan(&fold.accu_init)?;
         let allocate = |planner: &mut Self| {
@@ -196,13 +202,13 @@ impl<'p> Planner<'p> {
         let result = self.plan(&fold.result)?;
         self.scopes.truncate(depth);
         let second = second.map(|(_, slot)| slot);
-        Ok(Node::Fold(Box::new(Fold { range, element, second, accumulator, init, condition, step, result })))
+        Ok(ProgramNode::Fold(Box::new(Fold { range, element, second, accumulator, init, condition, step, result })))
     }
 }
 
-fn as_attribute(node: Node) -> Attribute {
+fn as_attribute(node: ProgramNode) -> Attribute {
     match node {
-        Node::Attribute(attribute) | Node::Has(attribute) => attribute,
+        ProgramNode::Attribute(attribute) | ProgramNode::Has(attribute) => attribute,
         node => Attribute { root: Root::Node(Box::new(node)), qualifiers: Vec::new() },
     }
 }
@@ -214,26 +220,26 @@ fn add_qualifier(attribute: &mut Attribute, qualifier: &Arc<Qualifier>) {
     }
 }
 
-fn constants(nodes: &[Node]) -> Option<Vec<Value<'static>>> {
+fn constants(nodes: &[ProgramNode]) -> Option<Vec<Value<'static>>> {
     nodes
         .iter()
         .map(|node| match node {
-            Node::Constant(constant) => Some(constant.to_owned_value()),
+            ProgramNode::Constant(constant) => Some(constant.to_owned_value()),
             _ => None,
         })
         .collect()
 }
 
-fn constant(node: &Node) -> Option<&Constant> {
-    if let Node::Constant(constant) = node { Some(constant) } else { None }
+fn constant(node: &ProgramNode) -> Option<&Constant> {
+    if let ProgramNode::Constant(constant) = node { Some(constant) } else { None }
 }
 
-fn constant_list(elements: &[Element]) -> Option<Node> {
+fn constant_list(elements: &[Element]) -> Option<ProgramNode> {
     let values = elements.iter().map(|e| constant(&e.node).filter(|_| !e.optional).map(Constant::to_owned_value));
-    Some(Node::Constant(Constant::List(values.collect::<Option<_>>()?)))
+    Some(ProgramNode::Constant(Constant::List(values.collect::<Option<_>>()?)))
 }
 
-fn constant_map(entries: &[Entry]) -> Result<Option<Node>, GoError> {
+fn constant_map(entries: &[MapEntryNode]) -> Result<Option<ProgramNode>, GoError> {
     let values = entries.iter().map(|e| {
         let (key, value) = (constant(&e.key)?.to_owned_value(), constant(&e.value)?.to_owned_value());
         (!e.optional).then_some((key, value))
@@ -241,21 +247,21 @@ fn constant_map(entries: &[Entry]) -> Result<Option<Node>, GoError> {
     let Some(values) = values.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let map = values.into_iter().map(|(key, value)| Ok((Key::from_value(&key).map_err(|e| e.to_string())?, value)));
-    Ok(Some(Node::Constant(Constant::Map(map.collect::<Result<_, GoError>>()?))))
+    let map = values.into_iter().map(|(key, value)| Ok((MapKey::from_value(&key).map_err(|e| e.to_string())?, value)));
+    Ok(Some(ProgramNode::Constant(Constant::Map(map.collect::<Result<_, GoError>>()?))))
 }
 
 /// Replaces calls by constants, compiled patterns and sets that can be computed in advance.
-fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, GoError> {
+fn optimize(callee: Callee, args: Vec<ProgramNode>) -> Result<ProgramNode, GoError> {
     if callee.single().is_some_and(|overload| overload.id == "in_list")
-        && let [_, Node::Constant(Constant::List(items))] = &*args
+        && let [_, ProgramNode::Constant(Constant::List(items))] = &*args
     {
         if items.is_empty() {
-            return Ok(Node::Constant(Constant::literal(&Literal::Bool(false))));
+            return Ok(ProgramNode::Constant(Constant::literal(&Literal::Bool(false))));
         }
         if let Some(set) = set_of(items) {
             let item = args.into_iter().next().ok_or("no such overload")?;
-            return Ok(Node::InSet(Box::new(item), set));
+            return Ok(ProgramNode::InSet(Box::new(item), set));
         }
         return Ok(plain_call(callee, args));
     }
@@ -264,7 +270,7 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, GoError> {
         && values.len() == 1
     {
         let value = callee.invoke(&values, &Fuel::default()).map_err(|error| error.to_string())?;
-        return Ok(Node::Constant(Constant::new(value)));
+        return Ok(ProgramNode::Constant(Constant::new(value)));
     }
     let kind = MatchKind::of(callee.function);
     let pattern = args.get(1).and_then(constant).and_then(Constant::as_text).cloned();
@@ -280,20 +286,20 @@ fn optimize(callee: Callee, args: Vec<Node>) -> Result<Node, GoError> {
     let mut args = args.into_iter();
     let (text, _, limit) = (args.next().ok_or("no such overload")?, args.next(), args.next());
     let pattern_value = Value::string(source.to_string());
-    Ok(Node::Match(Box::new(Match { kind, pattern, callee, text, pattern_value, limit })))
+    Ok(ProgramNode::Match(Box::new(Match { kind, pattern, callee, text, pattern_value, limit })))
 }
 
-fn plain_call(callee: Callee, args: Vec<Node>) -> Node {
+fn plain_call(callee: Callee, args: Vec<ProgramNode>) -> ProgramNode {
     let by_list = |overload: &Overload| overload.id == "string_format";
     let stops_at_error = callee.dispatches() || callee.single().is_some_and(by_list);
-    Node::Call(Box::new(Call { callee, args: args.into(), stops_at_error }))
+    ProgramNode::Call(Box::new(Call { callee, args: args.into(), stops_at_error }))
 }
 
 /// The keys in a constant list, with numbers converted to every numeric type in which they are equal. `None` if the
 /// list contains a value that is not a scalar.
-fn set_of(items: &[Value<'static>]) -> Option<HashSet<Key<'static>>> {
+fn set_of(items: &[Value<'static>]) -> Option<HashSet<MapKey<'static>>> {
     let mut set = HashSet::new();
-    let mut add = |value: &Value<'static>| Key::from_value(value).is_ok_and(|key| set.insert(key));
+    let mut add = |value: &Value<'static>| MapKey::from_value(value).is_ok_and(|key| set.insert(key));
     for item in items {
         if !matches!(item, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::String(_)) {
             return None;

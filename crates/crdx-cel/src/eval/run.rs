@@ -1,15 +1,15 @@
 //! Executes a program and counts its runtime cost.
 
 use super::{
-    Fields, Outcome, Program,
+    LazyFields, Outcome, Program,
     call::Callee,
     cost,
     cost_limit::RuntimeCost,
-    node::{Attribute, Call, Element, Entry, Match, MatchKind, MessageNode, Node, Root},
+    node::{Attribute, Call, Element, LogicalOperator, MapEntryNode, Match, MatchKind, MessageNode, ProgramNode, Root},
 };
 use crate::{
     library,
-    value::{Error, Fuel, Key, Map, Message, Text, Value, equal, message, well_known},
+    value::{Error, Fuel, Map, MapKey, Message, Text, Value, equal, message, well_known},
 };
 use crdx_regexp::{Error as RegexpError, Regexp};
 use crdx_value::release::{Minor, V1_37};
@@ -21,16 +21,16 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) enum Slot<'a> {
     Empty,
     /// An accumulator that has not been evaluated yet.
-    Pending(&'a Node),
+    Pending(&'a ProgramNode),
     Filled(Result<Value<'a>, Error>),
     /// An accumulator that is a list which the loop creates.
     List(Vec<Value<'a>>),
 }
 
 /// The state of one evaluation.
-pub(super) struct Run<'a, 'f> {
+pub(super) struct Evaluator<'a, 'f> {
     /// Computes the fields of [`Map::Lazy`] values.
-    pub(super) fields: Option<&'f dyn Fields<'a>>,
+    pub(super) fields: Option<&'f dyn LazyFields<'a>>,
     /// The values of the environment's variables, which come before the slots.
     variables: &'f [Result<Value<'a>, Error>],
     /// The number of variables that the program was planned with.
@@ -50,7 +50,7 @@ pub(super) struct Run<'a, 'f> {
 pub(super) fn run<'a, 'f>(
     program: &'a Program,
     variables: &'f [Result<Value<'a>, Error>],
-    fields: Option<&'f dyn Fields<'a>>,
+    fields: Option<&'f dyn LazyFields<'a>>,
     limit: u64,
     steps: &Steps,
 ) -> Outcome<'a> {
@@ -59,7 +59,7 @@ pub(super) fn run<'a, 'f>(
     let (first_slot, server) = (program.variables, program.server);
     let fuel = Fuel::of_evaluation(server, steps);
     let before = fuel.left();
-    let mut run = Run {
+    let mut evaluator = Evaluator {
         fields,
         variables,
         first_slot,
@@ -70,19 +70,19 @@ pub(super) fn run<'a, 'f>(
         expected: 0,
         compiled: None,
     };
-    let mut result = run.exec(&program.root);
-    let taken = steps.take((before - run.fuel.left()).saturating_add(run.cost.total));
-    if run.fuel.is_empty() || taken.is_err() {
+    let mut result = evaluator.exec(&program.root);
+    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(evaluator.cost.total));
+    if evaluator.fuel.is_empty() || taken.is_err() {
         steps.take_all();
         result = Err(Error::Interrupted);
     }
-    Outcome { result, cost: run.cost.total }
+    Outcome { result, cost: evaluator.cost.total }
 }
 
 /// The inner result may be an error that `&&`, `||` and loops absorb; the outer error ends the evaluation.
 type Absorbable<'a> = Result<Result<Value<'a>, Error>, Error>;
 
-impl<'a> Run<'a, '_> {
+impl<'a> Evaluator<'a, '_> {
     /// Adds to the runtime cost.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl<'a> Run<'a, '_> {
         result
     }
 
-    pub(super) fn exec_absorbable(&mut self, node: &'a Node) -> Absorbable<'a> {
+    pub(super) fn exec_absorbable(&mut self, node: &'a ProgramNode) -> Absorbable<'a> {
         match self.exec(node) {
             Err(error) if error.is_fatal() => Err(error),
             Err(error) => {
@@ -138,14 +138,14 @@ impl<'a> Run<'a, '_> {
     pub(super) fn start(&mut self, slot: usize) -> Result<(), Error> {
         match self.slot(slot) {
             Some(Slot::Pending(init)) => {
-                let init: &'a Node = init;
+                let init: &'a ProgramNode = init;
                 self.initialize(slot, init)
             }
             _ => Ok(()),
         }
     }
 
-    fn initialize(&mut self, slot: usize, init: &'a Node) -> Result<(), Error> {
+    fn initialize(&mut self, slot: usize, init: &'a ProgramNode) -> Result<(), Error> {
         let content = match self.exec_absorbable(init)? {
             // The fold later changes it in place, so it needs an owned list or map.
             Ok(Value::List(list)) if list.is_empty() => Slot::List(Vec::with_capacity(self.expected)),
@@ -196,19 +196,19 @@ impl<'a> Run<'a, '_> {
         self.charge(1)
     }
 
-    pub(super) fn exec(&mut self, node: &'a Node) -> Result<Value<'a>, Error> {
+    pub(super) fn exec(&mut self, node: &'a ProgramNode) -> Result<Value<'a>, Error> {
         match node {
-            Node::Constant(constant) => Ok(constant.value()),
-            Node::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if qualifiers.is_empty() => {
+            ProgramNode::Constant(constant) => Ok(constant.value()),
+            ProgramNode::Attribute(Attribute { root: Root::Slot(slot), qualifiers }) if qualifiers.is_empty() => {
                 let value = self.read(*slot).map(|value| self.optional_as_read(value));
                 self.charged(1, value)
             }
-            Node::Attribute(attribute) => {
+            ProgramNode::Attribute(attribute) => {
                 let value = self.resolve(attribute);
                 let own = u64::from(!matches!(attribute.root, Root::Choice { .. }));
                 self.charged(own, value)
             }
-            Node::Has(attribute) => {
+            ProgramNode::Has(attribute) => {
                 let value = self.resolve(attribute).map(|value| match value {
                     Value::Optional(found) => Value::Bool(found.is_some()),
                     other => other,
@@ -219,22 +219,22 @@ impl<'a> Run<'a, '_> {
                 }
                 self.charged(0, value)
             }
-            Node::And(terms) => self.logic(terms, false),
-            Node::Or(terms) => self.logic(terms, true),
-            Node::Equal { sides, negated } => self.equality(sides, *negated),
-            Node::NotStrictlyFalse(inner) => {
+            ProgramNode::And(terms) => self.logic(terms, LogicalOperator::And),
+            ProgramNode::Or(terms) => self.logic(terms, LogicalOperator::Or),
+            ProgramNode::Equal { sides, negated } => self.equality(sides, *negated),
+            ProgramNode::NotStrictlyFalse(inner) => {
                 let value = self.exec_absorbable(inner)?;
                 self.charge(1)?;
                 Ok(Value::Bool(!matches!(value, Ok(Value::Bool(false)))))
             }
-            Node::Call(call) => self.call(call),
-            Node::Match(call) => self.match_pattern(call),
-            Node::InSet(item, set) => {
+            ProgramNode::Call(call) => self.call(call),
+            ProgramNode::Match(call) => self.match_pattern(call),
+            ProgramNode::InSet(item, set) => {
                 let item = self.exec(item)?;
                 let key = self.key(&item)?;
                 Ok(Value::Bool(set.contains(&key)))
             }
-            Node::List(elements) => {
+            ProgramNode::List(elements) => {
                 let mut items = Vec::with_capacity(elements.len());
                 let outcome = elements.iter().try_for_each(|element| {
                     items.extend(self.element(element)?);
@@ -243,16 +243,16 @@ impl<'a> Run<'a, '_> {
                 let list = outcome.map(|()| Value::list(items));
                 self.charged(cost::NEW_LIST, list)
             }
-            Node::Map(entries) => {
+            ProgramNode::Map(entries) => {
                 let map = self.entries(entries);
                 self.charged(cost::NEW_MAP, map)
             }
-            Node::Message(message) => {
+            ProgramNode::Message(message) => {
                 let made = self.message(message);
                 self.charged(cost::NEW_MESSAGE, made)
             }
-            Node::Fold(fold) => self.fold(fold),
-            Node::Otherwise { sides, value } => {
+            ProgramNode::Fold(fold) => self.fold(fold),
+            ProgramNode::Otherwise { sides, value } => {
                 let [first, second] = &**sides;
                 match self.exec(first)? {
                     Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
@@ -266,18 +266,19 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// `&&` and `||`: a `decisive` operand ends the evaluation. The result is an error only if no operand is decisive.
-    fn logic(&mut self, terms: &'a [Node], decisive: bool) -> Result<Value<'a>, Error> {
-        self.logic_after(None, terms, decisive)
+    /// `&&` and `||`: a decisive operand ends the evaluation. The result is an error only if no operand is decisive.
+    fn logic(&mut self, terms: &'a [ProgramNode], operator: LogicalOperator) -> Result<Value<'a>, Error> {
+        self.logic_after(None, terms, operator)
     }
 
     /// The terms of `&&` or `||` after earlier ones that were not decisive, or `failed`.
     pub(super) fn logic_after(
         &mut self,
         mut failed: Option<Error>,
-        terms: &'a [Node],
-        decisive: bool,
+        terms: &'a [ProgramNode],
+        operator: LogicalOperator,
     ) -> Result<Value<'a>, Error> {
+        let decisive = operator.decisive_value();
         for term in terms {
             match self.exec_absorbable(term)? {
                 Ok(Value::Bool(b)) if b == decisive => return Ok(Value::Bool(decisive)),
@@ -294,7 +295,7 @@ impl<'a> Run<'a, '_> {
         failed.map_or(Ok(Value::Bool(!decisive)), Err)
     }
 
-    fn equality(&mut self, sides: &'a [Node; 2], negated: bool) -> Result<Value<'a>, Error> {
+    fn equality(&mut self, sides: &'a [ProgramNode; 2], negated: bool) -> Result<Value<'a>, Error> {
         let [a, b] = sides;
         let (a, b) = (self.exec_absorbable(a)?, self.exec_absorbable(b)?);
         let function = if negated { "_!=_" } else { "_==_" };
@@ -321,7 +322,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    fn entries(&mut self, entries: &'a [Entry]) -> Result<Value<'a>, Error> {
+    fn entries(&mut self, entries: &'a [MapEntryNode]) -> Result<Value<'a>, Error> {
         let mut map = BTreeMap::new();
         for entry in entries {
             let key = self.exec(&entry.key)?;
@@ -344,8 +345,8 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Converts a value to a key.
-    fn key(&self, value: &Value<'a>) -> Result<Key<'a>, Error> {
-        let key = Key::from_value(value)?;
+    fn key(&self, value: &Value<'a>) -> Result<MapKey<'a>, Error> {
+        let key = MapKey::from_value(value)?;
         self.fuel.write(key.text_length())?;
         Ok(key)
     }

@@ -2,7 +2,7 @@
 //! place if possible.
 
 use super::{CallCost, Overload};
-use crate::value::{Error, Fuel, Key, Map, Value};
+use crate::value::{Error, Fuel, Map, MapKey, Value};
 use crdx_value::release::V1_32;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -45,12 +45,12 @@ pub fn insert<'a>(map: Map<'a>, key: &Value<'a>, value: Value<'a>, fuel: &Fuel) 
             Arc::new(
                 entries
                     .into_iter()
-                    .map(|(k, v)| Ok((Key::from_value(&k)?, v)))
+                    .map(|(k, v)| Ok((MapKey::from_value(&k)?, v)))
                     .collect::<Result<BTreeMap<_, _>, Error>>()?,
             )
         }
     };
-    let key = Key::from_value(key)?;
+    let key = MapKey::from_value(key)?;
     fuel.write(key.text_length())?;
     Arc::make_mut(&mut entries).insert(key, value);
     Ok(Map::Shared(entries))

@@ -1,7 +1,7 @@
 //! Named formats (`k8s.io/apiserver/pkg/cel/library/format.go`).
 
 use super::{CallCost, Overload};
-use crate::value::{Error, Format, Opaque, Value};
+use crate::value::{Error, NamedFormat, Opaque, Value};
 use crdx_value::release::{Release, V1_31, V1_35};
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
 ];
 
 fn named<'a>(name: &str) -> Result<Value<'a>, Error> {
-    let format = Format::named(name).ok_or_else(Error::no_such_overload)?;
+    let format = NamedFormat::named(name).ok_or_else(Error::no_such_overload)?;
     Ok(Value::Opaque(Arc::new(Opaque::Format(format))))
 }
 

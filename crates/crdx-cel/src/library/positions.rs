@@ -4,13 +4,16 @@ use super::{CallCost, Overload};
 use crate::value::{Error, Value};
 use crdx_value::release::{Minor, V1_32, V1_34, V1_37};
 
+const NO_START: &str = "(string, string) -> int";
+const WITH_START: &str = "(string, string, int) -> int";
+
 macro_rules! rows {
     ($($since:literal before $until:expr),*) => {
         &[$(
-            row("indexOf", "string_index_of_string", false, index_of::<$since>, $since, $until),
-            row("indexOf", "string_index_of_string_int", true, index_of::<$since>, $since, $until),
-            row("lastIndexOf", "string_last_index_of_string", false, last_index_of::<$since>, $since, $until),
-            row("lastIndexOf", "string_last_index_of_string_int", true, last_index_of::<$since>, $since, $until),
+            row("indexOf", "string_index_of_string", NO_START, index_of::<$since>, $since, $until),
+            row("indexOf", "string_index_of_string_int", WITH_START, index_of::<$since>, $since, $until),
+            row("lastIndexOf", "string_last_index_of_string", NO_START, last_index_of::<$since>, $since, $until),
+            row("lastIndexOf", "string_last_index_of_string_int", WITH_START, last_index_of::<$since>, $since, $until),
         )*]
     };
 }
@@ -21,12 +24,11 @@ pub(crate) const FUNCTIONS: &[Overload] =
 const fn row(
     function: &'static str,
     id: &'static str,
-    has_offset: bool,
+    signature: &'static str,
     call: super::Function,
     since: u16,
     until: Minor,
 ) -> Overload {
-    let signature = if has_offset { "(string, string, int) -> int" } else { "(string, string) -> int" };
     Overload::member(function, id, signature, CallCost::Walk, call).from_server(Minor(since)).until_server(until)
 }
 

@@ -83,13 +83,15 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
     .since(Minor(28)),
 ];
 
-fn value<'a>(amount: Quantity, computed: bool) -> Value<'a> {
-    Value::Opaque(Arc::new(Opaque::Quantity { amount, computed }))
+fn value<'a>(quantity: Opaque) -> Value<'a> {
+    Value::Opaque(Arc::new(quantity))
 }
 
 fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     match args {
-        [Value::String(text)] => Quantity::parse(text).map(|q| value(q, false)).map_err(Error::new),
+        [Value::String(text)] => {
+            Quantity::parse(text).map(|amount| value(Opaque::Quantity { amount, computed: false })).map_err(Error::new)
+        }
         _ => Err(Error::no_such_overload()),
     }
 }
@@ -134,5 +136,5 @@ fn combine<'a>(
         [a, b] => combine(amount(a)?, amount(b)?),
         _ => return Err(Error::no_such_overload()),
     };
-    result.map(|q| value(q, true)).map_err(Error::new)
+    result.map(|amount| value(Opaque::Quantity { amount, computed: true })).map_err(Error::new)
 }

@@ -1,7 +1,7 @@
 //! URLs (`k8s.io/apiserver/pkg/cel/library/urls.go`).
 
 use super::{CallCost, Overload};
-use crate::value::{Error, Key, Map, Opaque, Text, Url, Value, parse_request_uri};
+use crate::value::{Error, Map, MapKey, Opaque, Text, Url, Value, parse_request_uri};
 use crdx_value::release::V1_32;
 use std::sync::Arc;
 
@@ -65,6 +65,6 @@ fn part<'a>(args: &[Value<'a>], part: fn(&Url) -> String) -> Result<Value<'a>, E
 
 fn query<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     let entries = only(args)?.query().into_iter();
-    let entries = entries.map(|(key, values)| (Key::String(Text::from(key)), Value::strings(values))).collect();
+    let entries = entries.map(|(key, values)| (MapKey::String(Text::from(key)), Value::strings(values))).collect();
     Ok(Value::Map(Map::Shared(Arc::new(entries))))
 }

@@ -4,7 +4,7 @@
 use super::{
     ParseOptions, ParserVersion,
     macros::{Expander, Ids, MacroError},
-    unescape::unescape,
+    unescape::{QuotedLiteral, unescape},
 };
 use crate::{
     ast::{Expr, ExprId, ExprKind, Literal},
@@ -45,7 +45,7 @@ const RESERVED: [&str; 21] = [
 ];
 
 /// The state of a parse.
-pub(super) struct Builder<'s> {
+pub(super) struct AstBuilder<'s> {
     /// The source text.
     pub source: &'s str,
     /// The parser options.
@@ -58,13 +58,13 @@ pub(super) struct Builder<'s> {
     pub too_large: bool,
 }
 
-impl Ids for Builder<'_> {
+impl Ids for AstBuilder<'_> {
     fn new_id(&mut self, offset: i32) -> ExprId {
-        Builder::new_id(self, offset)
+        AstBuilder::new_id(self, offset)
     }
 
     fn offset(&self, id: ExprId) -> i32 {
-        Builder::offset(self, id)
+        AstBuilder::offset(self, id)
     }
 
     fn version(&self) -> ParserVersion {
@@ -72,7 +72,7 @@ impl Ids for Builder<'_> {
     }
 }
 
-impl<'s> Builder<'s> {
+impl<'s> AstBuilder<'s> {
     pub fn new(source: &'s str, options: ParseOptions) -> Self {
         Self { source, options, issues: Issues::new(source), offsets: vec![-1], too_large: false }
     }
@@ -191,7 +191,7 @@ impl<'s> Builder<'s> {
 
     /// Parses a string literal.
     pub fn string(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, false, self.options.version) {
+        let value = match unescape(text, QuotedLiteral::String, self.options.version) {
             Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
             Err(message) => {
                 self.error(offset, message);
@@ -203,7 +203,7 @@ impl<'s> Builder<'s> {
 
     /// Parses a bytes literal; `text` excludes the `b`.
     pub fn bytes(&mut self, offset: i32, text: &str) -> Expr {
-        let value = match unescape(text, true, self.options.version) {
+        let value = match unescape(text, QuotedLiteral::Bytes, self.options.version) {
             Ok(bytes) => bytes,
             Err(message) => {
                 self.error(offset, message);

@@ -4,13 +4,12 @@
 
 use super::ParserVersion;
 use super::kind_set::KindSet;
-use super::token::Kind;
+use super::token::TokenKind;
 use std::sync::OnceLock;
 
-/// A rule of the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub(super) enum Rule {
+pub(super) enum GrammarRule {
     Start,
     Expr,
     ConditionalOr,
@@ -69,17 +68,17 @@ pub(super) type StateId = u16;
 
 /// A part of a rule.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(super) enum RuleElement {
     /// One token out of a set.
     Token { state: StateId, set: KindSet, label: Label },
     /// A call of another rule.
-    Rule { state: StateId, rule: Rule, precedence: u32, label: Label },
+    Rule { state: StateId, rule: GrammarRule, precedence: u32, label: Label },
     /// `(…)?`
-    Optional { state: StateId, body: StateId, choice: Choice, parts: Vec<Part> },
+    Optional { state: StateId, body: StateId, choice: Choice, parts: Vec<RuleElement> },
     /// `(…)*`
-    Star { entry: StateId, body: StateId, back: StateId, choice: Choice, parts: Vec<Part> },
+    Star { entry: StateId, body: StateId, back: StateId, choice: Choice, parts: Vec<RuleElement> },
     /// `(…)+`
-    Plus { state: StateId, back: StateId, choice: Choice, parts: Vec<Part> },
+    Plus { state: StateId, back: StateId, choice: Choice, parts: Vec<RuleElement> },
 }
 
 /// A suffix of a left-recursive rule: `rule op rule`.
@@ -90,18 +89,18 @@ pub(super) struct Suffix {
     /// The state before the suffix.
     pub state: StateId,
     /// The parts of the suffix.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RuleElement>,
 }
 
 /// The body of a rule.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     /// A sequence of parts.
-    Sequence(Vec<Part>),
+    Sequence(Vec<RuleElement>),
     /// Alternatives, numbered from 1.
-    Alternatives { state: StateId, choice: Choice, alternatives: Vec<Vec<Part>> },
+    Alternatives { state: StateId, choice: Choice, alternatives: Vec<Vec<RuleElement>> },
     /// A prefix followed by any number of suffixes.
-    LeftRecursive { prefix: Vec<Part>, entry: StateId, block: StateId, back: StateId, suffixes: Vec<Suffix> },
+    LeftRecursive { prefix: Vec<RuleElement>, entry: StateId, block: StateId, back: StateId, suffixes: Vec<Suffix> },
 }
 
 /// The kind of a state, which determines how the parser resynchronizes there.
@@ -125,15 +124,15 @@ pub(super) enum Edge {
     /// Consumes one token of the set.
     Token(KindSet, StateId),
     /// Calls a rule; parsing continues at `follow` when the rule ends.
-    Call { rule: Rule, follow: StateId },
+    Call { rule: GrammarRule, follow: StateId },
     /// A transition that consumes no token, allowed if the rule was called with at most this precedence.
     Precedence(u32, StateId),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct AtnState {
     pub kind: StateKind,
-    pub rule: Rule,
+    pub rule: GrammarRule,
     pub edges: Vec<Edge>,
     /// True if the state decides whether a left-recursive rule continues.
     pub precedence_choice: bool,
@@ -143,7 +142,7 @@ pub(super) struct State {
 
 #[derive(Debug)]
 pub(super) struct Grammar {
-    pub states: Vec<State>,
+    pub states: Vec<AtnState>,
     pub bodies: Vec<Body>,
     start: [StateId; RULES],
     stop: [StateId; RULES],
@@ -151,7 +150,7 @@ pub(super) struct Grammar {
 
 enum Spec {
     T(KindSet, Label),
-    R(Rule, u32, Label),
+    R(GrammarRule, u32, Label),
     Opt(Choice, Vec<Spec>),
     Star(Choice, Vec<Spec>),
     Plus(Choice, Vec<Spec>),
@@ -160,7 +159,7 @@ enum Spec {
 use Choice::{Lookahead, OneToken};
 use Spec::{Opt, Plus, R, Star, T};
 
-const fn k(kind: Kind) -> KindSet {
+const fn k(kind: TokenKind) -> KindSet {
     kind.bit()
 }
 
@@ -173,24 +172,24 @@ pub(super) fn grammar(version: ParserVersion) -> &'static Grammar {
     grammar.get_or_init(|| lay_out(has_backquotes))
 }
 
-const ALL_RULES: [Rule; RULES] = [
-    Rule::Start,
-    Rule::Expr,
-    Rule::ConditionalOr,
-    Rule::ConditionalAnd,
-    Rule::Relation,
-    Rule::Calc,
-    Rule::Unary,
-    Rule::Member,
-    Rule::Primary,
-    Rule::ExprList,
-    Rule::ListInit,
-    Rule::FieldInitializerList,
-    Rule::OptField,
-    Rule::MapInitializerList,
-    Rule::EscapeIdent,
-    Rule::OptExpr,
-    Rule::Literal,
+const ALL_RULES: [GrammarRule; RULES] = [
+    GrammarRule::Start,
+    GrammarRule::Expr,
+    GrammarRule::ConditionalOr,
+    GrammarRule::ConditionalAnd,
+    GrammarRule::Relation,
+    GrammarRule::Calc,
+    GrammarRule::Unary,
+    GrammarRule::Member,
+    GrammarRule::Primary,
+    GrammarRule::ExprList,
+    GrammarRule::ListInit,
+    GrammarRule::FieldInitializerList,
+    GrammarRule::OptField,
+    GrammarRule::MapInitializerList,
+    GrammarRule::EscapeIdent,
+    GrammarRule::OptExpr,
+    GrammarRule::Literal,
 ];
 
 fn lay_out(has_backquotes: bool) -> Grammar {
@@ -198,7 +197,7 @@ fn lay_out(has_backquotes: bool) -> Grammar {
         has_backquotes,
         states: Vec::new(),
         calls: Vec::new(),
-        rule: Rule::Start,
+        rule: GrammarRule::Start,
         start: [0; RULES],
         stop: [0; RULES],
     };
@@ -214,7 +213,8 @@ fn lay_out(has_backquotes: bool) -> Grammar {
     let calls = std::mem::take(&mut layout.calls);
     for (state, rule, precedence) in calls {
         let Some(follow) = layout.target(state) else { continue };
-        let outermost = precedence == 0 && matches!(rule, Rule::Relation | Rule::Calc | Rule::Member);
+        let outermost =
+            precedence == 0 && matches!(rule, GrammarRule::Relation | GrammarRule::Calc | GrammarRule::Member);
         let stop = layout.stop.get(rule as usize).copied().unwrap_or_default();
         layout.edge(stop, Edge::Return { to: follow, outermost });
     }
@@ -230,12 +230,12 @@ fn lay_out(has_backquotes: bool) -> Grammar {
 
 impl Grammar {
     /// The first state of a rule.
-    pub fn start(&self, rule: Rule) -> StateId {
+    pub fn start(&self, rule: GrammarRule) -> StateId {
         self.start.get(rule as usize).copied().unwrap_or_default()
     }
 
     /// The last state of a rule.
-    pub fn stop(&self, rule: Rule) -> StateId {
+    pub fn stop(&self, rule: GrammarRule) -> StateId {
         self.stop.get(rule as usize).copied().unwrap_or_default()
     }
 
@@ -249,7 +249,6 @@ impl Grammar {
         self.states.get(state as usize).map_or(KindSet::EMPTY, |state| state.next)
     }
 
-    /// The kind of a state.
     pub fn kind(&self, state: StateId) -> StateKind {
         self.states.get(state as usize).map_or(StateKind::Plain, |state| state.kind)
     }
@@ -292,17 +291,18 @@ impl Grammar {
 
 struct Layout {
     has_backquotes: bool,
-    states: Vec<State>,
+    states: Vec<AtnState>,
     /// The calls of rules with their precedence.
-    calls: Vec<(StateId, Rule, u32)>,
-    rule: Rule,
+    calls: Vec<(StateId, GrammarRule, u32)>,
+    rule: GrammarRule,
     start: [StateId; RULES],
     stop: [StateId; RULES],
 }
 
 impl Layout {
     fn state(&mut self, kind: StateKind) -> StateId {
-        let state = State { kind, rule: self.rule, edges: Vec::new(), precedence_choice: false, next: KindSet::EMPTY };
+        let state =
+            AtnState { kind, rule: self.rule, edges: Vec::new(), precedence_choice: false, next: KindSet::EMPTY };
         self.states.push(state);
         (self.states.len() - 1) as StateId
     }
@@ -331,7 +331,7 @@ impl Layout {
     fn shorten(&mut self) {
         for state in 0..self.states.len() as StateId {
             let Some(mut target) = self.target(state) else { continue };
-            while let Some(State { kind: StateKind::Plain, edges, .. }) = self.states.get(target as usize)
+            while let Some(AtnState { kind: StateKind::Plain, edges, .. }) = self.states.get(target as usize)
                 && let [Edge::Free(next)] = edges.as_slice()
                 && self.states.get(*next as usize).is_some_and(|next| next.kind != StateKind::RuleStop)
             {
@@ -346,7 +346,7 @@ impl Layout {
     }
 
     /// Adds parts in sequence; returns the state before the first part and the state after the last.
-    fn sequence(&mut self, specs: Vec<Spec>) -> (StateId, StateId, Vec<Part>) {
+    fn sequence(&mut self, specs: Vec<Spec>) -> (StateId, StateId, Vec<RuleElement>) {
         let first = self.state(StateKind::Plain);
         let mut last = first;
         let mut parts = Vec::with_capacity(specs.len());
@@ -359,18 +359,18 @@ impl Layout {
         (first, last, parts)
     }
 
-    fn part(&mut self, spec: Spec) -> (Part, StateId, StateId) {
+    fn part(&mut self, spec: Spec) -> (RuleElement, StateId, StateId) {
         match spec {
             T(set, label) => {
                 let (state, end) = (self.state(StateKind::Plain), self.state(StateKind::Plain));
                 self.edge(state, Edge::Token(set, end));
-                (Part::Token { state, set, label }, state, end)
+                (RuleElement::Token { state, set, label }, state, end)
             }
             R(rule, precedence, label) => {
                 let (state, end) = (self.state(StateKind::Plain), self.state(StateKind::Plain));
                 self.edge(state, Edge::Call { rule, follow: end });
                 self.calls.push((state, rule, precedence));
-                (Part::Rule { state, rule, precedence, label }, state, end)
+                (RuleElement::Rule { state, rule, precedence, label }, state, end)
             }
             Opt(choice, specs) => {
                 let (state, end) = (self.state(StateKind::BlockStart), self.state(StateKind::Plain));
@@ -378,7 +378,7 @@ impl Layout {
                 self.free(state, body);
                 self.free(state, end);
                 self.free(last, end);
-                (Part::Optional { state, body, choice, parts }, state, end)
+                (RuleElement::Optional { state, body, choice, parts }, state, end)
             }
             Star(choice, specs) => {
                 let (entry, back) = (self.state(StateKind::LoopEntry), self.state(StateKind::LoopBack));
@@ -388,7 +388,7 @@ impl Layout {
                 self.free(entry, end);
                 self.free(last, back);
                 self.free(back, entry);
-                (Part::Star { entry, body, back, choice, parts }, entry, end)
+                (RuleElement::Star { entry, body, back, choice, parts }, entry, end)
             }
             Plus(choice, specs) => {
                 let (state, back) = (self.state(StateKind::BlockStart), self.state(StateKind::LoopBack));
@@ -398,12 +398,12 @@ impl Layout {
                 self.free(last, back);
                 self.free(back, state);
                 self.free(back, end);
-                (Part::Plus { state, back, choice, parts }, state, end)
+                (RuleElement::Plus { state, back, choice, parts }, state, end)
             }
         }
     }
 
-    fn body(&mut self, rule: Rule) -> Body {
+    fn body(&mut self, rule: GrammarRule) -> Body {
         self.rule = rule;
         let start = self.start.get(rule as usize).copied().unwrap_or_default();
         let stop = self.stop.get(rule as usize).copied().unwrap_or_default();
@@ -465,74 +465,74 @@ enum RuleSpec {
     LeftRecursive(Vec<Spec>, Vec<(u32, Vec<Spec>)>),
 }
 
-/// The parts of a rule. Without backquotes, a field is named by a token instead of the rule [`Rule::EscapeIdent`], and
+/// The parts of a rule. Without backquotes, a field is named by a token instead of the rule [`GrammarRule::EscapeIdent`], and
 /// identifiers and calls of global functions are one alternative.
-fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
-    use Kind as K;
-    let t = |kind: Kind, label: Label| T(k(kind), label);
-    let plain = |kind: Kind| T(k(kind), Label::None);
-    let maybe = |kind: Kind, label: Label| Opt(OneToken, vec![T(k(kind), label)]);
+fn rule_spec(rule: GrammarRule, has_backquotes: bool) -> RuleSpec {
+    use TokenKind as K;
+    let t = |kind: TokenKind, label: Label| T(k(kind), label);
+    let plain = |kind: TokenKind| T(k(kind), Label::None);
+    let maybe = |kind: TokenKind, label: Label| Opt(OneToken, vec![T(k(kind), label)]);
     let one = |spec: Spec| vec![spec];
-    let field = || if has_backquotes { R(Rule::EscapeIdent, 0, Label::Id) } else { t(K::Identifier, Label::Id) };
-    let chain = |of: Rule, precedence: u32, operator: Kind| {
+    let field = || if has_backquotes { R(GrammarRule::EscapeIdent, 0, Label::Id) } else { t(K::Identifier, Label::Id) };
+    let chain = |of: GrammarRule, precedence: u32, operator: TokenKind| {
         RuleSpec::Sequence(vec![
             R(of, precedence, Label::Operand),
             Star(OneToken, vec![T(k(operator), Label::Op), R(of, precedence, Label::Second)]),
         ])
     };
-    let comma_list = |choice: Choice, of: Rule, label: Label| {
+    let comma_list = |choice: Choice, of: GrammarRule, label: Label| {
         RuleSpec::Sequence(vec![R(of, 0, label), Star(choice, vec![T(k(K::Comma), Label::None), R(of, 0, label)])])
     };
-    let pairs = |key: Rule| {
-        let pair = || vec![R(key, 0, Label::Key), T(k(K::Colon), Label::Colon), R(Rule::Expr, 0, Label::Value)];
+    let pairs = |key: GrammarRule| {
+        let pair = || vec![R(key, 0, Label::Key), T(k(K::Colon), Label::Colon), R(GrammarRule::Expr, 0, Label::Value)];
         let more = std::iter::once(T(k(K::Comma), Label::None)).chain(pair()).collect();
         RuleSpec::Sequence(pair().into_iter().chain([Star(Lookahead, more)]).collect())
     };
     match rule {
-        Rule::Start => RuleSpec::Sequence(vec![R(Rule::Expr, 0, Label::Operand), plain(K::Eof)]),
-        Rule::Expr => RuleSpec::Sequence(vec![
-            R(Rule::ConditionalOr, 0, Label::Operand),
+        GrammarRule::Start => RuleSpec::Sequence(vec![R(GrammarRule::Expr, 0, Label::Operand), plain(K::Eof)]),
+        GrammarRule::Expr => RuleSpec::Sequence(vec![
+            R(GrammarRule::ConditionalOr, 0, Label::Operand),
             Opt(
                 OneToken,
                 vec![
                     t(K::QuestionMark, Label::Op),
-                    R(Rule::ConditionalOr, 0, Label::Second),
+                    R(GrammarRule::ConditionalOr, 0, Label::Second),
                     plain(K::Colon),
-                    R(Rule::Expr, 0, Label::Third),
+                    R(GrammarRule::Expr, 0, Label::Third),
                 ],
             ),
         ]),
-        Rule::ConditionalOr => chain(Rule::ConditionalAnd, 0, K::Or),
-        Rule::ConditionalAnd => chain(Rule::Relation, 0, K::And),
-        Rule::Relation => {
+        GrammarRule::ConditionalOr => chain(GrammarRule::ConditionalAnd, 0, K::Or),
+        GrammarRule::ConditionalAnd => chain(GrammarRule::Relation, 0, K::And),
+        GrammarRule::Relation => {
             let operators = [K::Equals, K::NotEquals, K::In, K::Less, K::LessEquals, K::GreaterEquals, K::Greater];
             let set = operators.into_iter().fold(KindSet::EMPTY, |set, kind| set.union(k(kind)));
             RuleSpec::LeftRecursive(
-                one(R(Rule::Calc, 0, Label::None)),
-                vec![(1, vec![T(set, Label::Op), R(Rule::Relation, 2, Label::None)])],
+                one(R(GrammarRule::Calc, 0, Label::None)),
+                vec![(1, vec![T(set, Label::Op), R(GrammarRule::Relation, 2, Label::None)])],
             )
         }
-        Rule::Calc => {
+        GrammarRule::Calc => {
             let strong = k(K::Star).union(k(K::Slash)).union(k(K::Percent));
             let weak = k(K::Plus).union(k(K::Minus));
             RuleSpec::LeftRecursive(
-                one(R(Rule::Unary, 0, Label::None)),
+                one(R(GrammarRule::Unary, 0, Label::None)),
                 vec![
-                    (2, vec![T(strong, Label::Op), R(Rule::Calc, 3, Label::None)]),
-                    (1, vec![T(weak, Label::Op), R(Rule::Calc, 2, Label::None)]),
+                    (2, vec![T(strong, Label::Op), R(GrammarRule::Calc, 3, Label::None)]),
+                    (1, vec![T(weak, Label::Op), R(GrammarRule::Calc, 2, Label::None)]),
                 ],
             )
         }
-        Rule::Unary => RuleSpec::Alternatives(
+        GrammarRule::Unary => RuleSpec::Alternatives(
             Lookahead,
             vec![
-                one(R(Rule::Member, 0, Label::None)),
-                vec![Plus(OneToken, one(t(K::Exclamation, Label::Op))), R(Rule::Member, 0, Label::None)],
-                vec![Plus(Lookahead, one(t(K::Minus, Label::Op))), R(Rule::Member, 0, Label::None)],
+                one(R(GrammarRule::Member, 0, Label::None)),
+                vec![Plus(OneToken, one(t(K::Exclamation, Label::Op))), R(GrammarRule::Member, 0, Label::None)],
+                vec![Plus(Lookahead, one(t(K::Minus, Label::Op))), R(GrammarRule::Member, 0, Label::None)],
             ],
         ),
-        Rule::Member => RuleSpec::LeftRecursive(
-            one(R(Rule::Primary, 0, Label::None)),
+        GrammarRule::Member => RuleSpec::LeftRecursive(
+            one(R(GrammarRule::Primary, 0, Label::None)),
             vec![
                 (3, vec![t(K::Dot, Label::Op), maybe(K::QuestionMark, Label::Opt), field()]),
                 (
@@ -541,7 +541,7 @@ fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
                         t(K::Dot, Label::Op),
                         t(K::Identifier, Label::Id),
                         t(K::LeftParen, Label::Open),
-                        Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
+                        Opt(OneToken, one(R(GrammarRule::ExprList, 0, Label::Args))),
                         plain(K::RightParen),
                     ],
                 ),
@@ -550,17 +550,17 @@ fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
                     vec![
                         t(K::LeftBracket, Label::Op),
                         maybe(K::QuestionMark, Label::Opt),
-                        R(Rule::Expr, 0, Label::Index),
+                        R(GrammarRule::Expr, 0, Label::Index),
                         plain(K::RightBracket),
                     ],
                 ),
             ],
         ),
-        Rule::Primary => {
+        GrammarRule::Primary => {
             let name = || vec![maybe(K::Dot, Label::LeadingDot), t(K::Identifier, Label::Id)];
             let call = vec![
                 t(K::LeftParen, Label::Op),
-                Opt(OneToken, one(R(Rule::ExprList, 0, Label::Args))),
+                Opt(OneToken, one(R(GrammarRule::ExprList, 0, Label::Args))),
                 plain(K::RightParen),
             ];
             let identifier_or_call = if has_backquotes {
@@ -569,16 +569,16 @@ fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
                 vec![name().into_iter().chain([Opt(OneToken, call)]).collect()]
             };
             let others = vec![
-                vec![plain(K::LeftParen), R(Rule::Expr, 0, Label::Operand), plain(K::RightParen)],
+                vec![plain(K::LeftParen), R(GrammarRule::Expr, 0, Label::Operand), plain(K::RightParen)],
                 vec![
                     t(K::LeftBracket, Label::Op),
-                    Opt(OneToken, one(R(Rule::ListInit, 0, Label::Elements))),
+                    Opt(OneToken, one(R(GrammarRule::ListInit, 0, Label::Elements))),
                     maybe(K::Comma, Label::None),
                     plain(K::RightBracket),
                 ],
                 vec![
                     t(K::LeftBrace, Label::Op),
-                    Opt(OneToken, one(R(Rule::MapInitializerList, 0, Label::Elements))),
+                    Opt(OneToken, one(R(GrammarRule::MapInitializerList, 0, Label::Elements))),
                     maybe(K::Comma, Label::None),
                     plain(K::RightBrace),
                 ],
@@ -587,25 +587,27 @@ fn rule_spec(rule: Rule, has_backquotes: bool) -> RuleSpec {
                     t(K::Identifier, Label::Id),
                     Star(OneToken, vec![plain(K::Dot), t(K::Identifier, Label::Id)]),
                     t(K::LeftBrace, Label::Op),
-                    Opt(OneToken, one(R(Rule::FieldInitializerList, 0, Label::Elements))),
+                    Opt(OneToken, one(R(GrammarRule::FieldInitializerList, 0, Label::Elements))),
                     maybe(K::Comma, Label::None),
                     plain(K::RightBrace),
                 ],
-                one(R(Rule::Literal, 0, Label::None)),
+                one(R(GrammarRule::Literal, 0, Label::None)),
             ];
             RuleSpec::Alternatives(Lookahead, identifier_or_call.into_iter().chain(others).collect())
         }
-        Rule::ExprList => comma_list(OneToken, Rule::Expr, Label::Elements),
-        Rule::ListInit => comma_list(Lookahead, Rule::OptExpr, Label::Elements),
-        Rule::FieldInitializerList => pairs(Rule::OptField),
-        Rule::MapInitializerList => pairs(Rule::OptExpr),
-        Rule::OptField => RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), field()]),
-        Rule::EscapeIdent => RuleSpec::Alternatives(
+        GrammarRule::ExprList => comma_list(OneToken, GrammarRule::Expr, Label::Elements),
+        GrammarRule::ListInit => comma_list(Lookahead, GrammarRule::OptExpr, Label::Elements),
+        GrammarRule::FieldInitializerList => pairs(GrammarRule::OptField),
+        GrammarRule::MapInitializerList => pairs(GrammarRule::OptExpr),
+        GrammarRule::OptField => RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), field()]),
+        GrammarRule::EscapeIdent => RuleSpec::Alternatives(
             OneToken,
             vec![one(t(K::Identifier, Label::Id)), one(t(K::EscapedIdentifier, Label::Id))],
         ),
-        Rule::OptExpr => RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), R(Rule::Expr, 0, Label::Operand)]),
-        Rule::Literal => RuleSpec::Alternatives(
+        GrammarRule::OptExpr => {
+            RuleSpec::Sequence(vec![maybe(K::QuestionMark, Label::Opt), R(GrammarRule::Expr, 0, Label::Operand)])
+        }
+        GrammarRule::Literal => RuleSpec::Alternatives(
             Lookahead,
             vec![
                 vec![maybe(K::Minus, Label::Sign), t(K::Int, Label::Token)],

@@ -1,6 +1,6 @@
 //! Sets of token kinds, for the prediction of alternatives and the recovery from errors.
 
-use super::token::Kind;
+use super::token::TokenKind;
 
 /// The names of the kinds in messages, by number.
 const NAMES: [&str; 38] = [
@@ -44,7 +44,7 @@ const NAMES: [&str; 38] = [
     "ESC_IDENTIFIER",
 ];
 
-impl Kind {
+impl TokenKind {
     /// The bit of this kind in a [`KindSet`].
     pub const fn bit(self) -> KindSet {
         KindSet(1 << self as u8)

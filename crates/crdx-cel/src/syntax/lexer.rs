@@ -2,7 +2,7 @@
 //! the text up to and including the first invalid character is reported and skipped.
 
 use super::ParserVersion;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
 /// A range of text that is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// Advances to `end` and returns the token that ends there.
-    fn token(&mut self, kind: Kind, end: usize) -> Token {
+    fn token(&mut self, kind: TokenKind, end: usize) -> Token {
         let token = Token { kind, start: self.at as u32, end: end as u32, offset: self.offset };
         self.move_to(end);
         token
@@ -71,56 +71,56 @@ impl<'s> Lexer<'s> {
         bad
     }
 
-    /// The next token, including white space and comments; [`Kind::Eof`] at the end and on every later call.
+    /// The next token, including white space and comments; [`TokenKind::Eof`] at the end and on every later call.
     pub(crate) fn next_token(&mut self) -> Result<Token, BadText> {
         let at = self.at;
-        let Some(&first) = self.bytes.get(at) else { return Ok(self.token(Kind::Eof, at)) };
+        let Some(&first) = self.bytes.get(at) else { return Ok(self.token(TokenKind::Eof, at)) };
         let next = self.byte(at + 1);
         let (kind, length) = match first {
             b'\t' | b' ' | b'\r' | b'\n' | 0x0C => {
                 let end = self.skip_while(at, |b| matches!(b, b'\t' | b' ' | b'\r' | b'\n' | 0x0C));
-                return Ok(self.token(Kind::Whitespace, end));
+                return Ok(self.token(TokenKind::Whitespace, end));
             }
             b'/' if next == b'/' => {
                 let end = self.skip_while(at, |b| b != b'\n');
-                return Ok(self.token(Kind::Comment, end));
+                return Ok(self.token(TokenKind::Comment, end));
             }
-            b'=' if next == b'=' => (Kind::Equals, 2),
-            b'!' if next == b'=' => (Kind::NotEquals, 2),
-            b'<' if next == b'=' => (Kind::LessEquals, 2),
-            b'>' if next == b'=' => (Kind::GreaterEquals, 2),
-            b'&' if next == b'&' => (Kind::And, 2),
-            b'|' if next == b'|' => (Kind::Or, 2),
+            b'=' if next == b'=' => (TokenKind::Equals, 2),
+            b'!' if next == b'=' => (TokenKind::NotEquals, 2),
+            b'<' if next == b'=' => (TokenKind::LessEquals, 2),
+            b'>' if next == b'=' => (TokenKind::GreaterEquals, 2),
+            b'&' if next == b'&' => (TokenKind::And, 2),
+            b'|' if next == b'|' => (TokenKind::Or, 2),
             b'=' | b'&' | b'|' => return Err(self.bad(at + 1)),
-            b'<' => (Kind::Less, 1),
-            b'>' => (Kind::Greater, 1),
-            b'[' => (Kind::LeftBracket, 1),
-            b']' => (Kind::RightBracket, 1),
-            b'{' => (Kind::LeftBrace, 1),
-            b'}' => (Kind::RightBrace, 1),
-            b'(' => (Kind::LeftParen, 1),
-            b')' => (Kind::RightParen, 1),
-            b',' => (Kind::Comma, 1),
-            b'-' => (Kind::Minus, 1),
-            b'!' => (Kind::Exclamation, 1),
-            b'?' => (Kind::QuestionMark, 1),
-            b':' => (Kind::Colon, 1),
-            b'+' => (Kind::Plus, 1),
-            b'*' => (Kind::Star, 1),
-            b'/' => (Kind::Slash, 1),
-            b'%' => (Kind::Percent, 1),
+            b'<' => (TokenKind::Less, 1),
+            b'>' => (TokenKind::Greater, 1),
+            b'[' => (TokenKind::LeftBracket, 1),
+            b']' => (TokenKind::RightBracket, 1),
+            b'{' => (TokenKind::LeftBrace, 1),
+            b'}' => (TokenKind::RightBrace, 1),
+            b'(' => (TokenKind::LeftParen, 1),
+            b')' => (TokenKind::RightParen, 1),
+            b',' => (TokenKind::Comma, 1),
+            b'-' => (TokenKind::Minus, 1),
+            b'!' => (TokenKind::Exclamation, 1),
+            b'?' => (TokenKind::QuestionMark, 1),
+            b':' => (TokenKind::Colon, 1),
+            b'+' => (TokenKind::Plus, 1),
+            b'*' => (TokenKind::Star, 1),
+            b'/' => (TokenKind::Slash, 1),
+            b'%' => (TokenKind::Percent, 1),
             b'.' if next.is_ascii_digit() => {
                 let end = self.exponent(self.skip_while(at + 1, |b| b.is_ascii_digit()));
-                return Ok(self.token(Kind::Float, end));
+                return Ok(self.token(TokenKind::Float, end));
             }
-            b'.' => (Kind::Dot, 1),
+            b'.' => (TokenKind::Dot, 1),
             b'0'..=b'9' => {
                 let (kind, end) = self.number();
                 return Ok(self.token(kind, end));
             }
             b'"' | b'\'' => {
                 return match self.string(at, false) {
-                    StringScan::Ends(end) => Ok(self.token(Kind::String, end)),
+                    StringScan::Ends(end) => Ok(self.token(TokenKind::String, end)),
                     StringScan::Breaks(end) => Err(self.bad(end)),
                 };
             }
@@ -128,7 +128,7 @@ impl<'s> Lexer<'s> {
                 let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ');
                 let end = self.skip_while(at + 1, fits);
                 if end > at + 1 && self.byte(end) == b'`' {
-                    return Ok(self.token(Kind::EscapedIdentifier, end + 1));
+                    return Ok(self.token(TokenKind::EscapedIdentifier, end + 1));
                 }
                 return Err(self.bad(end));
             }
@@ -153,36 +153,36 @@ impl<'s> Lexer<'s> {
             if (bytes || raw)
                 && let StringScan::Ends(end) = self.string(end, raw)
             {
-                return self.token(if bytes { Kind::Bytes } else { Kind::String }, end);
+                return self.token(if bytes { TokenKind::Bytes } else { TokenKind::String }, end);
             }
         }
         let kind = match word {
-            b"in" => Kind::In,
-            b"true" => Kind::True,
-            b"false" => Kind::False,
-            b"null" => Kind::Null,
-            _ => Kind::Identifier,
+            b"in" => TokenKind::In,
+            b"true" => TokenKind::True,
+            b"false" => TokenKind::False,
+            b"null" => TokenKind::Null,
+            _ => TokenKind::Identifier,
         };
         self.token(kind, end)
     }
 
-    fn number(&self) -> (Kind, usize) {
+    fn number(&self) -> (TokenKind, usize) {
         let is_unsigned = |at| matches!(self.byte(at), b'u' | b'U');
         if self.byte(self.at) == b'0' && self.byte(self.at + 1) == b'x' {
             let end = self.skip_while(self.at + 2, |b| b.is_ascii_hexdigit());
             if end > self.at + 2 {
-                return if is_unsigned(end) { (Kind::Uint, end + 1) } else { (Kind::Int, end) };
+                return if is_unsigned(end) { (TokenKind::Uint, end + 1) } else { (TokenKind::Int, end) };
             }
         }
         let end = self.skip_while(self.at, |b| b.is_ascii_digit());
         if is_unsigned(end) {
-            return (Kind::Uint, end + 1);
+            return (TokenKind::Uint, end + 1);
         }
         if self.byte(end) == b'.' && self.byte(end + 1).is_ascii_digit() {
-            return (Kind::Float, self.exponent(self.skip_while(end + 1, |b| b.is_ascii_digit())));
+            return (TokenKind::Float, self.exponent(self.skip_while(end + 1, |b| b.is_ascii_digit())));
         }
         let after = self.exponent(end);
-        if after > end { (Kind::Float, after) } else { (Kind::Int, end) }
+        if after > end { (TokenKind::Float, after) } else { (TokenKind::Int, end) }
     }
 
     /// The end of an exponent that starts at `at`; `at` if there is none.

@@ -126,7 +126,6 @@ pub(super) trait Ids {
     /// The code point offset of a node.
     fn offset(&self, id: ExprId) -> i32;
 
-    /// The version of the parser.
     fn version(&self) -> ParserVersion;
 }
 

@@ -2,16 +2,15 @@
 //! parses the source again to report errors.
 
 use super::{
-    build::{Builder, with_dot},
+    build::{AstBuilder, with_dot},
     lexer::Lexer,
-    token::{Kind, Token},
+    token::{Token, TokenKind},
 };
 use crate::ast::{Expr, ExprKind, MapEntry, StructField};
 
 /// The maximum nesting depth of grammar rules, and of operators, selections and calls.
 pub(super) const MAX_DEPTH: u32 = 250;
 
-/// The source is invalid.
 #[derive(Clone, Copy)]
 pub(super) enum InvalidSource {
     /// The parser expects another token, or the lexer none: its code point offset.
@@ -28,7 +27,7 @@ struct Tree {
 }
 
 struct Parser<'b, 's> {
-    builder: &'b mut Builder<'s>,
+    builder: &'b mut AstBuilder<'s>,
     tokens: Vec<Token>,
     at: usize,
     /// The number of open `expr` rules.
@@ -40,57 +39,57 @@ struct Parser<'b, 's> {
 }
 
 /// Parses the builder's source.
-pub(super) fn parse(builder: &mut Builder) -> Result<Expr, InvalidSource> {
+pub(super) fn parse(builder: &mut AstBuilder) -> Result<Expr, InvalidSource> {
     let mut tokens = Vec::with_capacity(builder.source.len() / 3 + 2);
     let mut lexer = Lexer::new(builder.source, builder.options.version);
     loop {
         let token = lexer.next_token().map_err(|bad| InvalidSource::At(bad.offset))?;
-        if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
+        if !matches!(token.kind, TokenKind::Whitespace | TokenKind::Comment) {
             tokens.push(token);
         }
-        if token.kind == Kind::Eof {
+        if token.kind == TokenKind::Eof {
             break;
         }
     }
     let mut parser = Parser { builder, tokens, at: 0, exprs: 0, relations: 0, calcs: 0 };
     let tree = parser.expr()?;
-    parser.expect(Kind::Eof)?;
+    parser.expect(TokenKind::Eof)?;
     if parser.builder.too_large { Err(InvalidSource::TooDeep) } else { Ok(tree.expr) }
 }
 
 /// The function of a comparison operator.
-pub(super) fn relation_operator(kind: Kind) -> Option<&'static str> {
+pub(super) fn relation_operator(kind: TokenKind) -> Option<&'static str> {
     Some(match kind {
-        Kind::Equals => "_==_",
-        Kind::NotEquals => "_!=_",
-        Kind::In => "@in",
-        Kind::Less => "_<_",
-        Kind::LessEquals => "_<=_",
-        Kind::GreaterEquals => "_>=_",
-        Kind::Greater => "_>_",
+        TokenKind::Equals => "_==_",
+        TokenKind::NotEquals => "_!=_",
+        TokenKind::In => "@in",
+        TokenKind::Less => "_<_",
+        TokenKind::LessEquals => "_<=_",
+        TokenKind::GreaterEquals => "_>=_",
+        TokenKind::Greater => "_>_",
         _ => return None,
     })
 }
 
 /// The function of an arithmetic operator, and its precedence.
-pub(super) fn calc_operator(kind: Kind) -> Option<(&'static str, u32)> {
+pub(super) fn calc_operator(kind: TokenKind) -> Option<(&'static str, u32)> {
     Some(match kind {
-        Kind::Star => ("_*_", 2),
-        Kind::Slash => ("_/_", 2),
-        Kind::Percent => ("_%_", 2),
-        Kind::Plus => ("_+_", 1),
-        Kind::Minus => ("_-_", 1),
+        TokenKind::Star => ("_*_", 2),
+        TokenKind::Slash => ("_/_", 2),
+        TokenKind::Percent => ("_%_", 2),
+        TokenKind::Plus => ("_+_", 1),
+        TokenKind::Minus => ("_-_", 1),
         _ => return None,
     })
 }
 
 impl<'s> Parser<'_, 's> {
-    fn peek(&self) -> Kind {
+    fn peek(&self) -> TokenKind {
         self.kind_at(0)
     }
 
-    fn kind_at(&self, ahead: usize) -> Kind {
-        self.tokens.get(self.at + ahead).map_or(Kind::Eof, |token| token.kind)
+    fn kind_at(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |token| token.kind)
     }
 
     /// The error at the current token.
@@ -104,11 +103,11 @@ impl<'s> Parser<'_, 's> {
         Ok(token)
     }
 
-    fn expect(&mut self, kind: Kind) -> Result<Token, InvalidSource> {
+    fn expect(&mut self, kind: TokenKind) -> Result<Token, InvalidSource> {
         if self.peek() == kind { self.advance() } else { Err(self.invalid()) }
     }
 
-    fn consume(&mut self, kind: Kind) -> bool {
+    fn consume(&mut self, kind: TokenKind) -> bool {
         let found = self.peek() == kind;
         self.at += usize::from(found);
         found
@@ -132,8 +131,8 @@ impl<'s> Parser<'_, 's> {
             return Err(InvalidSource::TooDeep);
         }
         self.exprs += 1;
-        let condition = self.logic(Kind::Or)?;
-        let tree = if self.peek() == Kind::QuestionMark { self.ternary(condition)? } else { condition };
+        let condition = self.logic(TokenKind::Or)?;
+        let tree = if self.peek() == TokenKind::QuestionMark { self.ternary(condition)? } else { condition };
         self.exprs -= 1;
         Ok(tree)
     }
@@ -142,16 +141,16 @@ impl<'s> Parser<'_, 's> {
         let at = self.offset();
         self.at += 1;
         let id = self.builder.new_id(at);
-        let yes = self.logic(Kind::Or)?;
-        self.expect(Kind::Colon)?;
+        let yes = self.logic(TokenKind::Or)?;
+        self.expect(TokenKind::Colon)?;
         let no = self.expr()?;
         let height = Self::above(condition.height.max(yes.height).max(no.height))?;
-        Ok(Tree { expr: Builder::operator(id, "_?_:_", vec![condition.expr, yes.expr, no.expr]), height })
+        Ok(Tree { expr: AstBuilder::operator(id, "_?_:_", vec![condition.expr, yes.expr, no.expr]), height })
     }
 
     /// Parses a chain of `||` or of `&&`.
-    fn logic(&mut self, operator: Kind) -> Parsed {
-        let first = if operator == Kind::Or { self.logic(Kind::And)? } else { self.relation(0)? };
+    fn logic(&mut self, operator: TokenKind) -> Parsed {
+        let first = if operator == TokenKind::Or { self.logic(TokenKind::And)? } else { self.relation(0)? };
         if self.peek() != operator {
             return Ok(first);
         }
@@ -161,13 +160,13 @@ impl<'s> Parser<'_, 's> {
         while self.peek() == operator {
             let at = self.offset();
             self.at += 1;
-            let term = if operator == Kind::Or { self.logic(Kind::And)? } else { self.relation(0)? };
+            let term = if operator == TokenKind::Or { self.logic(TokenKind::And)? } else { self.relation(0)? };
             height = height.max(term.height);
             terms.push(term.expr);
             ops.push(self.builder.new_id(at));
         }
-        let function = if operator == Kind::Or { "_||_" } else { "_&&_" };
-        Ok(Tree { expr: Builder::balanced(function, terms, &ops), height })
+        let function = if operator == TokenKind::Or { "_||_" } else { "_&&_" };
+        Ok(Tree { expr: AstBuilder::balanced(function, terms, &ops), height })
     }
 
     fn relation(&mut self, precedence: u32) -> Parsed {
@@ -184,7 +183,7 @@ impl<'s> Parser<'_, 's> {
             let id = self.builder.new_id(at);
             let right = self.relation(2)?;
             let height = Self::above(left.height.max(right.height))?;
-            left = Tree { expr: Builder::operator(id, function, vec![left.expr, right.expr]), height };
+            left = Tree { expr: AstBuilder::operator(id, function, vec![left.expr, right.expr]), height };
         }
         self.relations -= 1;
         Ok(left)
@@ -204,7 +203,7 @@ impl<'s> Parser<'_, 's> {
             let id = self.builder.new_id(at);
             let right = self.calc(binds + 1)?;
             let height = Self::above(left.height.max(right.height))?;
-            left = Tree { expr: Builder::operator(id, function, vec![left.expr, right.expr]), height };
+            left = Tree { expr: AstBuilder::operator(id, function, vec![left.expr, right.expr]), height };
         }
         self.calcs -= 1;
         Ok(left)
@@ -213,8 +212,8 @@ impl<'s> Parser<'_, 's> {
     fn unary(&mut self) -> Parsed {
         let operator = self.peek();
         let function = match operator {
-            Kind::Exclamation => "!_",
-            Kind::Minus if !matches!(self.kind_at(1), Kind::Int | Kind::Float) => "-_",
+            TokenKind::Exclamation => "!_",
+            TokenKind::Minus if !matches!(self.kind_at(1), TokenKind::Int | TokenKind::Float) => "-_",
             _ => return self.member(),
         };
         let at = self.offset();
@@ -227,15 +226,15 @@ impl<'s> Parser<'_, 's> {
         }
         let id = self.builder.new_id(at);
         let operand = self.member()?;
-        Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr]), height: operand.height })
+        Ok(Tree { expr: AstBuilder::operator(id, function, vec![operand.expr]), height: operand.height })
     }
 
     fn member(&mut self) -> Parsed {
         let mut tree = self.primary()?;
         loop {
             tree = match self.peek() {
-                Kind::Dot => self.select(tree)?,
-                Kind::LeftBracket => self.index(tree)?,
+                TokenKind::Dot => self.select(tree)?,
+                TokenKind::LeftBracket => self.index(tree)?,
                 _ => return Ok(tree),
             };
         }
@@ -248,14 +247,14 @@ impl<'s> Parser<'_, 's> {
     fn select(&mut self, operand: Tree) -> Parsed {
         let dot = self.offset();
         self.at += 1;
-        let optional = self.consume(Kind::QuestionMark);
+        let optional = self.consume(TokenKind::QuestionMark);
         let name = self.advance()?;
         let text = match name.kind {
-            Kind::Identifier => self.text(name),
-            Kind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
+            TokenKind::Identifier => self.text(name),
+            TokenKind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
             _ => return Err(InvalidSource::At(name.offset)),
         };
-        if !optional && name.kind == Kind::Identifier && self.peek() == Kind::LeftParen {
+        if !optional && name.kind == TokenKind::Identifier && self.peek() == TokenKind::LeftParen {
             let id = self.builder.new_id(self.offset());
             self.at += 1;
             let (args, height) = self.arguments()?;
@@ -270,7 +269,7 @@ impl<'s> Parser<'_, 's> {
             let field =
                 self.builder.node(name.offset as i32, ExprKind::Literal(crate::ast::Literal::String(text.to_owned())));
             let id = self.builder.new_id(dot);
-            Builder::operator(id, "_?._", vec![operand.expr, field])
+            AstBuilder::operator(id, "_?._", vec![operand.expr, field])
         } else {
             let operand = Box::new(operand.expr);
             self.builder.node(dot, ExprKind::Select { operand, field: text.to_owned(), test_only: false })
@@ -281,29 +280,29 @@ impl<'s> Parser<'_, 's> {
     fn index(&mut self, operand: Tree) -> Parsed {
         let id = self.builder.new_id(self.offset());
         self.at += 1;
-        let optional = self.consume(Kind::QuestionMark);
+        let optional = self.consume(TokenKind::QuestionMark);
         if optional && !self.builder.options.optional_syntax {
             return Err(self.invalid());
         }
         let index = self.expr()?;
-        self.expect(Kind::RightBracket)?;
+        self.expect(TokenKind::RightBracket)?;
         let height = Self::above(operand.height.max(index.height))?;
         let function = if optional { "_[?_]" } else { "_[_]" };
-        Ok(Tree { expr: Builder::operator(id, function, vec![operand.expr, index.expr]), height })
+        Ok(Tree { expr: AstBuilder::operator(id, function, vec![operand.expr, index.expr]), height })
     }
 
     /// Parses arguments up to the closing parenthesis.
     fn arguments(&mut self) -> Result<(Vec<Expr>, u32), InvalidSource> {
         let (mut args, mut height) = (Vec::new(), 0);
-        if self.consume(Kind::RightParen) {
+        if self.consume(TokenKind::RightParen) {
             return Ok((args, height));
         }
         loop {
             let arg = self.expr()?;
             height = height.max(arg.height);
             args.push(arg.expr);
-            if !self.consume(Kind::Comma) {
-                self.expect(Kind::RightParen)?;
+            if !self.consume(TokenKind::Comma) {
+                self.expect(TokenKind::RightParen)?;
                 return Ok((args, height));
             }
         }
@@ -314,34 +313,34 @@ impl<'s> Parser<'_, 's> {
         let start = token.offset as i32;
         let text = self.text(token);
         let expr = match token.kind {
-            Kind::Identifier => return self.name(start, false, token),
-            Kind::Dot => {
-                let name = self.expect(Kind::Identifier)?;
+            TokenKind::Identifier => return self.name(start, false, token),
+            TokenKind::Dot => {
+                let name = self.expect(TokenKind::Identifier)?;
                 return self.name(start, true, name);
             }
-            Kind::LeftParen => {
+            TokenKind::LeftParen => {
                 let tree = self.expr()?;
-                self.expect(Kind::RightParen)?;
+                self.expect(TokenKind::RightParen)?;
                 return Ok(tree);
             }
-            Kind::LeftBracket => return self.list(start),
-            Kind::LeftBrace => return self.map(start),
-            Kind::Minus => {
+            TokenKind::LeftBracket => return self.list(start),
+            TokenKind::LeftBrace => return self.map(start),
+            TokenKind::Minus => {
                 let number = self.advance()?;
                 let text = format!("-{}", self.text(number));
                 match number.kind {
-                    Kind::Int => self.builder.int(start, &text),
-                    Kind::Float => self.builder.double(start, &text),
+                    TokenKind::Int => self.builder.int(start, &text),
+                    TokenKind::Float => self.builder.double(start, &text),
                     _ => return Err(InvalidSource::At(number.offset)),
                 }
             }
-            Kind::Int => self.builder.int(start, text),
-            Kind::Float => self.builder.double(start, text),
-            Kind::Uint => self.builder.uint(start, text),
-            Kind::String => self.builder.string(start, text),
-            Kind::Bytes => self.builder.bytes(start, text.get(1..).unwrap_or_default()),
-            Kind::True | Kind::False => self.builder.bool(start, token.kind == Kind::True),
-            Kind::Null => self.builder.null(start),
+            TokenKind::Int => self.builder.int(start, text),
+            TokenKind::Float => self.builder.double(start, text),
+            TokenKind::Uint => self.builder.uint(start, text),
+            TokenKind::String => self.builder.string(start, text),
+            TokenKind::Bytes => self.builder.bytes(start, text.get(1..).unwrap_or_default()),
+            TokenKind::True | TokenKind::False => self.builder.bool(start, token.kind == TokenKind::True),
+            TokenKind::Null => self.builder.null(start),
             _ => return Err(InvalidSource::At(token.offset)),
         };
         Ok(Tree { expr, height: 0 })
@@ -349,7 +348,7 @@ impl<'s> Parser<'_, 's> {
 
     /// Parses a variable, a function call or a message.
     fn name(&mut self, start: i32, dotted: bool, name: Token) -> Parsed {
-        if self.peek() == Kind::LeftParen {
+        if self.peek() == TokenKind::LeftParen {
             let text = self.text(name);
             if let Some(wrong) = self.builder.reserved(start, text) {
                 // The arguments are not parsed.
@@ -367,10 +366,10 @@ impl<'s> Parser<'_, 's> {
             return Ok(Tree { expr: self.builder.call(id, with_dot(dotted, text), None, args), height });
         }
         let mut ahead = 0;
-        while self.kind_at(ahead) == Kind::Dot && self.kind_at(ahead + 1) == Kind::Identifier {
+        while self.kind_at(ahead) == TokenKind::Dot && self.kind_at(ahead + 1) == TokenKind::Identifier {
             ahead += 2;
         }
-        if self.kind_at(ahead) == Kind::LeftBrace {
+        if self.kind_at(ahead) == TokenKind::LeftBrace {
             let mut type_name = with_dot(dotted, self.text(name));
             for _ in 0..ahead / 2 {
                 self.at += 1;
@@ -385,15 +384,15 @@ impl<'s> Parser<'_, 's> {
     }
 
     fn optional_mark(&mut self) -> Result<bool, InvalidSource> {
-        let optional = self.consume(Kind::QuestionMark);
+        let optional = self.consume(TokenKind::QuestionMark);
         if optional && !self.builder.options.optional_syntax { Err(self.invalid()) } else { Ok(optional) }
     }
 
     fn list(&mut self, start: i32) -> Parsed {
         let id = self.builder.new_id(start);
         let (mut elements, mut optional_indices, mut height) = (Vec::new(), Vec::new(), 0);
-        while self.peek() != Kind::RightBracket {
-            if self.peek() == Kind::Comma && elements.is_empty() {
+        while self.peek() != TokenKind::RightBracket {
+            if self.peek() == TokenKind::Comma && elements.is_empty() {
                 self.at += 1;
                 break;
             }
@@ -403,19 +402,19 @@ impl<'s> Parser<'_, 's> {
             let element = self.expr()?;
             height = height.max(element.height);
             elements.push(element.expr);
-            if !self.consume(Kind::Comma) {
+            if !self.consume(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(Kind::RightBracket)?;
+        self.expect(TokenKind::RightBracket)?;
         Ok(Tree { expr: Expr { id, kind: ExprKind::List { elements, optional_indices } }, height })
     }
 
     fn map(&mut self, start: i32) -> Parsed {
         let id = self.builder.new_id(start);
         let (mut entries, mut height) = (Vec::new(), 0);
-        while self.peek() != Kind::RightBrace {
-            if self.peek() == Kind::Comma && entries.is_empty() {
+        while self.peek() != TokenKind::RightBrace {
+            if self.peek() == TokenKind::Comma && entries.is_empty() {
                 self.at += 1;
                 break;
             }
@@ -423,16 +422,16 @@ impl<'s> Parser<'_, 's> {
             // The entry's id is assigned before its key is parsed, and its position is that of the colon.
             let entry = self.builder.new_id(0);
             let key = self.expr()?;
-            let colon = self.expect(Kind::Colon)?;
+            let colon = self.expect(TokenKind::Colon)?;
             self.builder.set_offset(entry, colon.offset as i32);
             let value = self.expr()?;
             height = height.max(key.height).max(value.height);
             entries.push(MapEntry { id: entry, key: key.expr, value: value.expr, optional });
-            if !self.consume(Kind::Comma) {
+            if !self.consume(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(Kind::RightBrace)?;
+        self.expect(TokenKind::RightBrace)?;
         Ok(Tree { expr: Expr { id, kind: ExprKind::Map(entries) }, height })
     }
 
@@ -440,28 +439,28 @@ impl<'s> Parser<'_, 's> {
         let id = self.builder.new_id(self.offset());
         self.at += 1;
         let (mut fields, mut height) = (Vec::new(), 0);
-        while self.peek() != Kind::RightBrace {
-            if self.peek() == Kind::Comma && fields.is_empty() {
+        while self.peek() != TokenKind::RightBrace {
+            if self.peek() == TokenKind::Comma && fields.is_empty() {
                 self.at += 1;
                 break;
             }
             let optional = self.optional_mark()?;
             let name = self.advance()?;
             let name = match name.kind {
-                Kind::Identifier => self.text(name),
-                Kind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
+                TokenKind::Identifier => self.text(name),
+                TokenKind::EscapedIdentifier if self.supports_backquotes() => self.text(name).trim_matches('`'),
                 _ => return Err(InvalidSource::At(name.offset)),
             };
-            let colon = self.expect(Kind::Colon)?;
+            let colon = self.expect(TokenKind::Colon)?;
             let id = self.builder.new_id(colon.offset as i32);
             let value = self.expr()?;
             height = height.max(value.height);
             fields.push(StructField { id, name: name.to_owned(), value: value.expr, optional });
-            if !self.consume(Kind::Comma) {
+            if !self.consume(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(Kind::RightBrace)?;
+        self.expect(TokenKind::RightBrace)?;
         Ok(Tree { expr: Expr { id, kind: ExprKind::Struct { type_name, fields } }, height })
     }
 }

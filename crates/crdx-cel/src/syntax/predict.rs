@@ -7,7 +7,7 @@
 use super::{
     grammar::{Edge, Grammar, StateId, StateKind},
     kind_set::KindSet,
-    token::Kind,
+    token::TokenKind,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -34,7 +34,7 @@ type Configs = BTreeMap<(StateId, u8), Config>;
 
 /// A cached prediction step.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum DfaEdge {
     Nowhere,
     To(usize),
 }
@@ -42,12 +42,12 @@ enum Step {
 #[derive(Debug)]
 struct Known {
     configs: Configs,
-    steps: HashMap<Kind, Step>,
-    verdict: Verdict,
+    steps: HashMap<TokenKind, DfaEdge>,
+    verdict: Prediction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum Prediction {
     Undecided,
     Decided(u8),
     NeedsCallers,
@@ -64,7 +64,7 @@ struct Mode {
     at_start: bool,
     precedence: u32,
     /// The left-recursive rule whose loop is being decided, if any.
-    recursive: Option<super::grammar::Rule>,
+    recursive: Option<super::grammar::GrammarRule>,
     at_end: bool,
 }
 
@@ -144,7 +144,7 @@ impl Predictor {
         decision: StateId,
         precedence: u32,
         callers: Stack,
-        mut look: impl FnMut(usize) -> Kind,
+        mut look: impl FnMut(usize) -> TokenKind,
     ) -> Result<u8, NoViable> {
         let state = self.grammar.states.get(decision as usize);
         let recursive = state.filter(|state| state.precedence_choice).map(|state| state.rule);
@@ -159,22 +159,22 @@ impl Predictor {
                 Some(step) => step,
                 None => self.learn(current, kind, mode),
             };
-            let Step::To(next) = step else {
+            let DfaEdge::To(next) = step else {
                 let configs = self.known.get(current).map(|known| &known.configs);
                 return configs.and_then(|configs| self.finished(configs)).ok_or(NoViable(ahead));
             };
-            match self.known.get(next).map_or(Verdict::Undecided, |known| known.verdict) {
-                Verdict::Decided(alternative) => return Ok(alternative),
-                Verdict::NeedsCallers => return self.predict_with_callers(decision, precedence, callers, look),
-                Verdict::Undecided => current = next,
+            match self.known.get(next).map_or(Prediction::Undecided, |known| known.verdict) {
+                Prediction::Decided(alternative) => return Ok(alternative),
+                Prediction::NeedsCallers => return self.predict_with_callers(decision, precedence, callers, look),
+                Prediction::Undecided => current = next,
             }
-            if kind != Kind::Eof {
+            if kind != TokenKind::Eof {
                 ahead += 1;
             }
         }
     }
 
-    fn begin(&mut self, decision: StateId, precedence: u32, recursive: Option<super::grammar::Rule>) -> usize {
+    fn begin(&mut self, decision: StateId, precedence: u32, recursive: Option<super::grammar::GrammarRule>) -> usize {
         let key = (decision, if recursive.is_some() { precedence } else { 0 });
         if let Some(&known) = self.started.get(&key) {
             return known;
@@ -188,12 +188,12 @@ impl Predictor {
                 config.alternative == 1 || config.exempt || stays.get(&config.state) != Some(&config.stack)
             });
         }
-        let known = self.remember(configs, Verdict::Undecided);
+        let known = self.remember(configs, Prediction::Undecided);
         self.started.insert(key, known);
         known
     }
 
-    fn remember(&mut self, configs: Configs, verdict: Verdict) -> usize {
+    fn remember(&mut self, configs: Configs, verdict: Prediction) -> usize {
         let key: Vec<Config> = configs.values().copied().collect();
         *self.known_by_configs.entry(key).or_insert_with(|| {
             self.known.push(Known { configs, steps: HashMap::new(), verdict });
@@ -201,18 +201,18 @@ impl Predictor {
         })
     }
 
-    fn learn(&mut self, current: usize, kind: Kind, mode: Mode) -> Step {
+    fn learn(&mut self, current: usize, kind: TokenKind, mode: Mode) -> DfaEdge {
         let configs = self.known.get(current).map(|known| known.configs.clone()).unwrap_or_default();
         let reached = self.reach(&configs, kind, mode);
         let step = if reached.is_empty() {
-            Step::Nowhere
+            DfaEdge::Nowhere
         } else {
             let verdict = match only_alternative(&reached) {
-                Some(alternative) => Verdict::Decided(alternative),
-                None if self.conflicts(&reached) => Verdict::NeedsCallers,
-                None => Verdict::Undecided,
+                Some(alternative) => Prediction::Decided(alternative),
+                None if self.conflicts(&reached) => Prediction::NeedsCallers,
+                None => Prediction::Undecided,
             };
-            Step::To(self.remember(reached, verdict))
+            DfaEdge::To(self.remember(reached, verdict))
         };
         if let Some(known) = self.known.get_mut(current) {
             known.steps.insert(kind, step);
@@ -225,7 +225,7 @@ impl Predictor {
         decision: StateId,
         precedence: u32,
         callers: Stack,
-        mut look: impl FnMut(usize) -> Kind,
+        mut look: impl FnMut(usize) -> TokenKind,
     ) -> Result<u8, NoViable> {
         let recursive = None;
         let start = Mode { with_callers: true, at_start: true, precedence, recursive, at_end: false };
@@ -247,7 +247,7 @@ impl Predictor {
                 return Ok(first);
             }
             configs = reached;
-            if kind != Kind::Eof {
+            if kind != TokenKind::Eof {
                 ahead += 1;
             }
         }
@@ -264,12 +264,12 @@ impl Predictor {
         configs
     }
 
-    fn reach(&mut self, from: &Configs, kind: Kind, mode: Mode) -> Configs {
+    fn reach(&mut self, from: &Configs, kind: TokenKind, mode: Mode) -> Configs {
         let mut moved = Configs::new();
         let mut stopped = Vec::new();
         for config in from.values() {
             if self.grammar.kind(config.state) == StateKind::RuleStop {
-                if mode.with_callers || kind == Kind::Eof {
+                if mode.with_callers || kind == TokenKind::Eof {
                     stopped.push(*config);
                 }
                 continue;
@@ -283,15 +283,15 @@ impl Predictor {
             }
         }
         let mut reached;
-        if stopped.is_empty() && kind != Kind::Eof && only_alternative(&moved).is_some() {
+        if stopped.is_empty() && kind != TokenKind::Eof && only_alternative(&moved).is_some() {
             reached = moved;
         } else {
             reached = Configs::new();
             let mut busy = HashSet::new();
             for config in moved.values() {
-                self.closure(*config, &mut reached, &mut busy, Mode { at_end: kind == Kind::Eof, ..mode });
+                self.closure(*config, &mut reached, &mut busy, Mode { at_end: kind == TokenKind::Eof, ..mode });
             }
-            if kind == Kind::Eof {
+            if kind == TokenKind::Eof {
                 reached = self.ends_of_rules(&reached, &moved, mode);
             }
         }
@@ -388,7 +388,7 @@ impl Predictor {
                         }
                     }
                     Edge::Token(set, state) => {
-                        if mode.at_end && set.has(Kind::Eof.bit()) {
+                        if mode.at_end && set.has(TokenKind::Eof.bit()) {
                             let next = Config { state, ..config };
                             if busy.insert(next) {
                                 todo.push((next, depth));

@@ -7,14 +7,14 @@
 
 use super::{
     ParserVersion,
-    build::Builder,
-    grammar::{Body, Choice, Grammar, Label, Part, RULES, Rule, StateId, StateKind, Suffix, grammar},
+    build::AstBuilder,
+    grammar::{Body, Choice, Grammar, GrammarRule, Label, RULES, RuleElement, StateId, StateKind, Suffix, grammar},
     kind_set::KindSet,
     lexer::Lexer,
     parser::MAX_DEPTH,
     predict::{EMPTY_STACK, NoViable, Predictor, Stack},
     sprintf::without_arguments,
-    token::{Kind, Token},
+    token::{Token, TokenKind},
 };
 use crate::issues::Location;
 use std::collections::BTreeSet;
@@ -28,8 +28,8 @@ const MAX_SKIPPED: usize = 256;
 
 /// A node of the recovered parse tree.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub rule: Rule,
+pub(super) struct ParseTreeNode {
+    pub rule: GrammarRule,
     /// The number of the chosen alternative, starting at 1; 0 if none was chosen.
     pub alternative: u8,
     /// The code point offset of the first token.
@@ -53,7 +53,7 @@ pub(super) enum Piece {
 /// A token of the tree; an inserted token has no span in the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// The code point offset of the token, or of the position where it was inserted.
     pub offset: i32,
     /// The byte offsets of the first and last byte; `None` for an inserted token.
@@ -62,7 +62,7 @@ pub(super) struct Word {
 
 /// The recovered parse tree.
 pub(super) struct Recovered {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ParseTreeNode>,
     pub root: NodeId,
 }
 
@@ -75,12 +75,12 @@ enum Exception {
     NoViable { start: usize, offending: usize },
 }
 
-enum Failure {
+enum RuleFailure {
     Abort,
     Exception(Exception),
 }
 
-impl From<Abort> for Failure {
+impl From<Abort> for RuleFailure {
     fn from(_: Abort) -> Self {
         Self::Abort
     }
@@ -94,7 +94,7 @@ struct Frame {
 }
 
 struct Recovery<'b, 's> {
-    builder: &'b mut Builder<'s>,
+    builder: &'b mut AstBuilder<'s>,
     grammar: &'static Grammar,
     predictor: Predictor,
     lexer: Lexer<'s>,
@@ -107,7 +107,7 @@ struct Recovery<'b, 's> {
     frames: Vec<Frame>,
     precedences: Vec<u32>,
     depths: [u32; RULES],
-    nodes: Vec<Node>,
+    nodes: Vec<ParseTreeNode>,
     quiet: bool,
     last_error: Option<usize>,
     last_error_states: BTreeSet<StateId>,
@@ -116,7 +116,7 @@ struct Recovery<'b, 's> {
 }
 
 /// Parses the builder's source and reports its errors.
-pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
+pub(super) fn recover(builder: &mut AstBuilder) -> Result<Recovered, Abort> {
     let grammar = grammar(builder.options.version);
     let mut recovery = Recovery {
         lexer: Lexer::new(builder.source, builder.options.version),
@@ -137,7 +137,7 @@ pub(super) fn recover(builder: &mut Builder) -> Result<Recovered, Abort> {
         recoveries: 0,
         reports: 0,
     };
-    let root = recovery.rule(Rule::Start, 0, None)?;
+    let root = recovery.rule(GrammarRule::Start, 0, None)?;
     Ok(Recovered { nodes: recovery.nodes, root })
 }
 
@@ -149,14 +149,14 @@ impl Recovery<'_, '_> {
     fn fill(&mut self, index: usize) -> Result<usize, Abort> {
         while self.visible.len() <= index {
             if let Some(last) = self.visible.last()
-                && self.tokens.get(*last).is_some_and(|token| token.kind == Kind::Eof)
+                && self.tokens.get(*last).is_some_and(|token| token.kind == TokenKind::Eof)
             {
                 return Ok(self.visible.len() - 1);
             }
             match self.lexer.next_token() {
                 Ok(token) => {
                     self.tokens.push(token);
-                    if !matches!(token.kind, Kind::Whitespace | Kind::Comment) {
+                    if !matches!(token.kind, TokenKind::Whitespace | TokenKind::Comment) {
                         self.visible.push(self.tokens.len() - 1);
                     }
                 }
@@ -180,12 +180,12 @@ impl Recovery<'_, '_> {
         self.token(self.at)
     }
 
-    fn look(&mut self, ahead: usize) -> Result<Kind, Abort> {
+    fn look(&mut self, ahead: usize) -> Result<TokenKind, Abort> {
         Ok(self.token(self.at + ahead)?.kind)
     }
 
     fn consume(&mut self) -> Result<(), Abort> {
-        if self.current()?.kind != Kind::Eof {
+        if self.current()?.kind != TokenKind::Eof {
             self.at += 1;
             self.fill(self.at)?;
         }
@@ -193,7 +193,7 @@ impl Recovery<'_, '_> {
     }
 
     fn show(&self, token: Token) -> String {
-        if token.kind == Kind::Eof {
+        if token.kind == TokenKind::Eof {
             return "'<EOF>'".to_owned();
         }
         quote(self.builder.source.get(token.start as usize..token.end as usize).unwrap_or_default())
@@ -239,7 +239,7 @@ impl Recovery<'_, '_> {
             Exception::NoViable { start, offending } => {
                 let (first, last) = (self.token(start)?, self.token(offending)?);
                 let text =
-                    if first.kind == Kind::Eof { "<EOF>".to_owned() } else { self.text_between(start, offending) };
+                    if first.kind == TokenKind::Eof { "<EOF>".to_owned() } else { self.text_between(start, offending) };
                 let reserved = ["true", "false", "null"].into_iter().find(|word| {
                     text.strip_suffix(word).is_some_and(|before| before.chars().count() == 1 && !text.contains('\n'))
                 });
@@ -258,7 +258,7 @@ impl Recovery<'_, '_> {
             return String::new();
         };
         let tokens = self.tokens.get(first..=last).unwrap_or_default();
-        let texts = tokens.iter().take_while(|token| token.kind != Kind::Eof);
+        let texts = tokens.iter().take_while(|token| token.kind != TokenKind::Eof);
         texts.filter_map(|token| self.builder.source.get(token.start as usize..token.end as usize)).collect()
     }
 
@@ -298,7 +298,7 @@ impl Recovery<'_, '_> {
             let Some(follow) = frame.invoking.and_then(|state| self.grammar.follow(state)) else { break };
             following = self.grammar.next(follow);
         }
-        found.union(Kind::Eof.bit())
+        found.union(TokenKind::Eof.bit())
     }
 
     /// The tokens at which a caller can continue.
@@ -342,7 +342,7 @@ impl Recovery<'_, '_> {
         let follow = self.recovery_set();
         loop {
             let kind = self.look(0)?;
-            if kind == Kind::Eof || follow.has(kind.bit()) {
+            if kind == TokenKind::Eof || follow.has(kind.bit()) {
                 return Ok(());
             }
             self.skip_one(&mut skipped)?;
@@ -361,7 +361,7 @@ impl Recovery<'_, '_> {
         Ok(true)
     }
 
-    fn recover_inline(&mut self) -> Result<Word, Failure> {
+    fn recover_inline(&mut self) -> Result<Word, RuleFailure> {
         self.check_attempts()?;
         if self.drop_one()? {
             let token = self.current()?;
@@ -377,20 +377,20 @@ impl Recovery<'_, '_> {
             self.report_missing()?;
             return Ok(self.insert_token()?);
         }
-        Err(Failure::Exception(Exception::Mismatch))
+        Err(RuleFailure::Exception(Exception::Mismatch))
     }
 
     fn insert_token(&mut self) -> Result<Word, Abort> {
         let mut token = self.current()?;
-        if token.kind == Kind::Eof && self.at > 0 {
+        if token.kind == TokenKind::Eof && self.at > 0 {
             token = self.token(self.at - 1)?;
         }
-        Ok(Word { kind: Kind::Eof, offset: token.offset as i32, span: None })
+        Ok(Word { kind: TokenKind::Eof, offset: token.offset as i32, span: None })
     }
 
     /// Checks that the current token matches a block or loop that is about to start or continue, and recovers if it
     /// does not.
-    fn sync(&mut self) -> Result<(), Failure> {
+    fn sync(&mut self) -> Result<(), RuleFailure> {
         if self.quiet {
             return Ok(());
         }
@@ -404,7 +404,7 @@ impl Recovery<'_, '_> {
                 if self.drop_one()? {
                     Ok(())
                 } else {
-                    Err(Failure::Exception(Exception::Mismatch))
+                    Err(RuleFailure::Exception(Exception::Mismatch))
                 }
             }
             StateKind::LoopBack => {
@@ -412,7 +412,7 @@ impl Recovery<'_, '_> {
                 let wanted = self.expected().union(self.recovery_set());
                 loop {
                     let kind = self.look(0)?;
-                    if kind == Kind::Eof || wanted.has(kind.bit()) {
+                    if kind == TokenKind::Eof || wanted.has(kind.bit()) {
                         return Ok(());
                     }
                     self.consume()?;
@@ -424,10 +424,10 @@ impl Recovery<'_, '_> {
 
     // Rules
 
-    fn rule(&mut self, rule: Rule, precedence: u32, invoking: Option<StateId>) -> Result<NodeId, Abort> {
+    fn rule(&mut self, rule: GrammarRule, precedence: u32, invoking: Option<StateId>) -> Result<NodeId, Abort> {
         let start = self.current()?.offset as i32;
         let node = self.nodes.len();
-        self.nodes.push(Node { rule, alternative: 0, start, children: Vec::new(), labels: Vec::new() });
+        self.nodes.push(ParseTreeNode { rule, alternative: 0, start, children: Vec::new(), labels: Vec::new() });
         self.frames.push(Frame { invoking, node, stack: None });
         self.state = self.grammar.start(rule);
         self.enter(rule)?;
@@ -443,12 +443,12 @@ impl Recovery<'_, '_> {
                 self.precedences.pop();
                 outcome
             }
-            None => Err(Failure::Abort),
+            None => Err(RuleFailure::Abort),
         };
         match outcome {
             Ok(()) => {}
-            Err(Failure::Abort) => return Err(Abort),
-            Err(Failure::Exception(exception)) => {
+            Err(RuleFailure::Abort) => return Err(Abort),
+            Err(RuleFailure::Exception(exception)) => {
                 self.report(&exception)?;
                 self.leave()?;
             }
@@ -461,7 +461,7 @@ impl Recovery<'_, '_> {
         Ok(frame.node)
     }
 
-    fn enter(&mut self, rule: Rule) -> Result<(), Abort> {
+    fn enter(&mut self, rule: GrammarRule) -> Result<(), Abort> {
         let Some(depth) = self.depths.get_mut(rule as usize) else { return Ok(()) };
         *depth += 1;
         if *depth > MAX_DEPTH {
@@ -470,13 +470,13 @@ impl Recovery<'_, '_> {
         Ok(())
     }
 
-    fn exit(&mut self, rule: Rule) {
+    fn exit(&mut self, rule: GrammarRule) {
         if let Some(depth) = self.depths.get_mut(rule as usize) {
             *depth = depth.saturating_sub(1);
         }
     }
 
-    fn node(&mut self) -> Option<&mut Node> {
+    fn node(&mut self) -> Option<&mut ParseTreeNode> {
         let frame = self.frames.last()?;
         self.nodes.get_mut(frame.node)
     }
@@ -489,16 +489,16 @@ impl Recovery<'_, '_> {
         }
     }
 
-    fn parts(&mut self, parts: &'static [Part]) -> Result<(), Failure> {
+    fn parts(&mut self, parts: &'static [RuleElement]) -> Result<(), RuleFailure> {
         for part in parts {
             self.part(part)?;
         }
         Ok(())
     }
 
-    fn part(&mut self, part: &'static Part) -> Result<(), Failure> {
+    fn part(&mut self, part: &'static RuleElement) -> Result<(), RuleFailure> {
         match part {
-            Part::Token { state, set, label } => {
+            RuleElement::Token { state, set, label } => {
                 self.state = *state;
                 let token = self.current()?;
                 let found = if set.has(token.kind.bit()) {
@@ -510,7 +510,7 @@ impl Recovery<'_, '_> {
                 };
                 self.label(*label, Piece::Token(found));
             }
-            Part::Rule { state, rule, precedence, label } => {
+            RuleElement::Rule { state, rule, precedence, label } => {
                 self.state = *state;
                 let child = self.rule(*rule, *precedence, Some(*state))?;
                 if let Some(node) = self.node() {
@@ -518,14 +518,14 @@ impl Recovery<'_, '_> {
                 }
                 self.label(*label, Piece::Node(child));
             }
-            Part::Optional { state, body, choice, parts } => {
+            RuleElement::Optional { state, body, choice, parts } => {
                 self.state = *state;
                 self.sync()?;
                 if self.enters(*choice, *state, *body)? {
                     self.parts(parts)?;
                 }
             }
-            Part::Star { entry, body, back, choice, parts } => {
+            RuleElement::Star { entry, body, back, choice, parts } => {
                 self.state = *entry;
                 self.sync()?;
                 while self.enters(*choice, *entry, *body)? {
@@ -534,7 +534,7 @@ impl Recovery<'_, '_> {
                     self.sync()?;
                 }
             }
-            Part::Plus { state, back, choice, parts } => {
+            RuleElement::Plus { state, back, choice, parts } => {
                 self.state = *state;
                 self.sync()?;
                 loop {
@@ -551,7 +551,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Returns true if an optional part or a loop is entered.
-    fn enters(&mut self, choice: Choice, decision: StateId, body: StateId) -> Result<bool, Failure> {
+    fn enters(&mut self, choice: Choice, decision: StateId, body: StateId) -> Result<bool, RuleFailure> {
         match choice {
             Choice::OneToken => {
                 let kind = self.look(0)?;
@@ -561,7 +561,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    fn predict(&mut self, decision: StateId) -> Result<u8, Failure> {
+    fn predict(&mut self, decision: StateId) -> Result<u8, RuleFailure> {
         let callers = self.callers();
         let precedence = self.precedences.last().copied().unwrap_or(0);
         // Prediction reads ahead, and errors of the lexer on the way are reported.
@@ -570,16 +570,16 @@ impl Recovery<'_, '_> {
         let result = predictor.predict(decision, precedence, callers, |ahead| {
             self.look(ahead).unwrap_or_else(|_| {
                 aborted = true;
-                Kind::Eof
+                TokenKind::Eof
             })
         });
         self.predictor = predictor;
         if aborted {
-            return Err(Failure::Abort);
+            return Err(RuleFailure::Abort);
         }
         result.map_err(|NoViable(ahead)| {
             let offending = (at + ahead).min(self.visible.len().saturating_sub(1));
-            Failure::Exception(Exception::NoViable { start: at, offending })
+            RuleFailure::Exception(Exception::NoViable { start: at, offending })
         })
     }
 
@@ -606,18 +606,17 @@ impl Recovery<'_, '_> {
         &mut self,
         state: StateId,
         choice: Choice,
-        alternatives: &'static [Vec<Part>],
-    ) -> Result<(), Failure> {
+        alternatives: &'static [Vec<RuleElement>],
+    ) -> Result<(), RuleFailure> {
         self.state = state;
         self.sync()?;
         let alternative = match choice {
             Choice::Lookahead => self.predict(state)?,
             Choice::OneToken => {
                 let kind = self.look(0)?;
-                let fits =
-                    |parts: &Vec<Part>| matches!(parts.first(), Some(Part::Token { set, .. }) if set.has(kind.bit()));
+                let fits = |parts: &Vec<RuleElement>| matches!(parts.first(), Some(RuleElement::Token { set, .. }) if set.has(kind.bit()));
                 let Some(index) = alternatives.iter().position(fits) else {
-                    return Err(Failure::Exception(Exception::NoViable { start: self.at, offending: self.at }));
+                    return Err(RuleFailure::Exception(Exception::NoViable { start: self.at, offending: self.at }));
                 };
                 index as u8 + 1
             }
@@ -633,11 +632,11 @@ impl Recovery<'_, '_> {
 
     fn left_recursive(
         &mut self,
-        prefix: &'static [Part],
+        prefix: &'static [RuleElement],
         (entry, block, back): (StateId, StateId, StateId),
         suffixes: &'static [Suffix],
         start: i32,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RuleFailure> {
         if let Some(node) = self.node() {
             node.alternative = 1;
         }
@@ -652,16 +651,16 @@ impl Recovery<'_, '_> {
             } else {
                 1
             };
-            let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(Failure::Abort) };
+            let Some(suffix) = suffixes.get(usize::from(which).wrapping_sub(1)) else { return Err(RuleFailure::Abort) };
             // The node parsed so far becomes the first child of a new node.
-            let frame = self.frames.last_mut().ok_or(Failure::Abort)?;
+            let frame = self.frames.last_mut().ok_or(RuleFailure::Abort)?;
             let previous = std::mem::replace(&mut frame.node, self.nodes.len());
-            let rule = self.nodes.get(previous).map_or(Rule::Member, |node| node.rule);
+            let rule = self.nodes.get(previous).map_or(GrammarRule::Member, |node| node.rule);
             let children = vec![previous];
-            self.nodes.push(Node { rule, alternative: which + 1, start, children, labels: Vec::new() });
+            self.nodes.push(ParseTreeNode { rule, alternative: which + 1, start, children, labels: Vec::new() });
             self.state = suffix.state;
             if suffix.precedence < self.precedences.last().copied().unwrap_or(0) {
-                return Err(Failure::Abort);
+                return Err(RuleFailure::Abort);
             }
             self.parts(&suffix.parts)?;
             self.state = back;

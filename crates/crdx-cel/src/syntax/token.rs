@@ -3,7 +3,7 @@
 /// A token kind. Its number determines its position in `expecting {…}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum TokenKind {
     Eof = 0,
     Equals,
     NotEquals,
@@ -48,7 +48,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     /// The kind of token.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// The byte offset of the start.
     pub start: u32,
     /// The byte offset of the end.

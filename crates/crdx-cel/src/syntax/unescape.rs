@@ -2,9 +2,17 @@
 
 use super::ParserVersion;
 
-/// Removes the quotes and resolves escape sequences. If `is_bytes`, `\x` and octal escapes are bytes instead of code
-/// points.
-pub fn unescape(literal: &str, is_bytes: bool, version: ParserVersion) -> Result<Vec<u8>, &'static str> {
+/// The type of a quoted literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotedLiteral {
+    /// `\x` and octal escapes are code points.
+    String,
+    /// `\x` and octal escapes are bytes.
+    Bytes,
+}
+
+/// Removes the quotes and resolves escape sequences.
+pub fn unescape(literal: &str, kind: QuotedLiteral, version: ParserVersion) -> Result<Vec<u8>, &'static str> {
     const FAILED: &str = "unable to unescape string";
     let normalized;
     let mut text = literal;
@@ -32,8 +40,8 @@ pub fn unescape(literal: &str, is_bytes: bool, version: ParserVersion) -> Result
         rest = chars.as_str();
         let (length, radix) = match escape {
             'x' | 'X' => (2, 16),
-            'u' if !is_bytes => (4, 16),
-            'U' if !is_bytes => (8, 16),
+            'u' if kind == QuotedLiteral::String => (4, 16),
+            'U' if kind == QuotedLiteral::String => (8, 16),
             '0'..='3' => (2, 8),
             _ => {
                 out.push(simple(escape).ok_or(FAILED)?);
@@ -46,7 +54,7 @@ pub fn unescape(literal: &str, is_bytes: bool, version: ParserVersion) -> Result
         if radix == 8 {
             value += (escape as u32 - '0' as u32) * 64;
         }
-        if is_bytes {
+        if kind == QuotedLiteral::Bytes {
             out.push(value as u8);
         } else if version < ParserVersion::V0_23 && value > i32::MAX.cast_unsigned() {
             // In Go, this is a negative rune; only its last byte is written.
@@ -81,24 +89,24 @@ fn simple(escape: char) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::ParserVersion;
+    use super::{ParserVersion, QuotedLiteral};
 
-    fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
-        super::unescape(literal, is_bytes, ParserVersion::V0_29)
+    fn unescape(literal: &str, kind: QuotedLiteral) -> Result<Vec<u8>, &'static str> {
+        super::unescape(literal, kind, ParserVersion::V0_29)
     }
 
     #[test]
     fn escapes_are_code_points_in_strings_and_bytes_in_bytes() {
-        assert_eq!(unescape(r"'\xe9\u00e9\101'", false), Ok("ééA".as_bytes().to_vec()));
-        assert_eq!(unescape(r"'\xe9\377'", true), Ok(vec![0xe9, 0xff]));
-        assert_eq!(unescape(r"'\ud800'", false), Err("invalid unicode code point"));
-        assert_eq!(unescape("r'\\d'", false), Ok(b"\\d".to_vec()));
-        assert_eq!(unescape("'''a'b'''", false), Ok(b"a'b".to_vec()));
+        assert_eq!(unescape(r"'\xe9\u00e9\101'", QuotedLiteral::String), Ok("ééA".as_bytes().to_vec()));
+        assert_eq!(unescape(r"'\xe9\377'", QuotedLiteral::Bytes), Ok(vec![0xe9, 0xff]));
+        assert_eq!(unescape(r"'\ud800'", QuotedLiteral::String), Err("invalid unicode code point"));
+        assert_eq!(unescape("r'\\d'", QuotedLiteral::String), Ok(b"\\d".to_vec()));
+        assert_eq!(unescape("'''a'b'''", QuotedLiteral::String), Ok(b"a'b".to_vec()));
     }
 
     #[test]
     fn invalid_code_points_depend_on_the_version() {
-        let read = |literal| super::unescape(literal, false, ParserVersion::V0_17);
+        let read = |literal| super::unescape(literal, QuotedLiteral::String, ParserVersion::V0_17);
         assert_eq!(read(r"'a\ud800'"), Ok("a\u{fffd}".as_bytes().to_vec()));
         assert_eq!(read(r"'\U00110000'"), Err("unable to unescape string"));
         assert_eq!(read(r"'\UFFFFFF41'"), Ok(b"A".to_vec()));

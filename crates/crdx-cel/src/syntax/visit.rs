@@ -2,11 +2,11 @@
 //! together with the syntax errors: reserved names, invalid literals, wrong macro arguments.
 
 use super::{
-    build::{Builder, with_dot},
-    grammar::{Label, Rule},
+    build::{AstBuilder, with_dot},
+    grammar::{GrammarRule, Label},
     parser::{MAX_DEPTH, calc_operator, relation_operator},
-    recover::{Abort, Node, NodeId, Piece, Recovered, Word},
-    token::Kind,
+    recover::{Abort, NodeId, ParseTreeNode, Piece, Recovered, Word},
+    token::TokenKind,
 };
 use crate::{
     ast::{Expr, ExprId, ExprKind, Literal, MapEntry, StructField},
@@ -14,13 +14,13 @@ use crate::{
 };
 
 struct Visitor<'b, 's, 't> {
-    builder: &'b mut Builder<'s>,
+    builder: &'b mut AstBuilder<'s>,
     tree: &'t Recovered,
     depth: u32,
 }
 
 /// Converts the tree as far as possible.
-pub(super) fn visit(builder: &mut Builder, tree: &Recovered) -> Result<Expr, Abort> {
+pub(super) fn visit(builder: &mut AstBuilder, tree: &Recovered) -> Result<Expr, Abort> {
     let root = tree.nodes.get(tree.root).ok_or(Abort)?;
     Visitor { builder, tree, depth: 0 }.visit(root.children.first().copied())
 }
@@ -33,14 +33,14 @@ impl<'t> Visitor<'_, '_, 't> {
         }
     }
 
-    fn node(&self, id: NodeId) -> Option<&'t Node> {
+    fn node(&self, id: NodeId) -> Option<&'t ParseTreeNode> {
         self.tree.nodes.get(id)
     }
 
     /// The alternative of a node in the grammar with backquotes.
-    fn alternative(&self, node: &Node) -> u8 {
+    fn alternative(&self, node: &ParseTreeNode) -> u8 {
         match (node.rule, node.alternative) {
-            (Rule::Primary, alternative @ 1..) if !self.has_backquotes() => {
+            (GrammarRule::Primary, alternative @ 1..) if !self.has_backquotes() => {
                 alternative + u8::from(alternative > 1 || node.word(Label::Op).is_some())
             }
             (_, alternative) => alternative,
@@ -52,18 +52,20 @@ impl<'t> Visitor<'_, '_, 't> {
     }
 
     /// Descends to the first node that has more than a single child.
-    fn unnest(&self, mut id: NodeId) -> Option<&'t Node> {
+    fn unnest(&self, mut id: NodeId) -> Option<&'t ParseTreeNode> {
         loop {
             let node = self.node(id)?;
             let down = match node.rule {
-                Rule::Expr if node.word(Label::Op).is_none() => node.child(Label::Operand)?,
-                Rule::ConditionalOr | Rule::ConditionalAnd if node.word(Label::Op).is_none() => {
+                GrammarRule::Expr if node.word(Label::Op).is_none() => node.child(Label::Operand)?,
+                GrammarRule::ConditionalOr | GrammarRule::ConditionalAnd if node.word(Label::Op).is_none() => {
                     node.child(Label::Operand)?
                 }
-                Rule::Relation | Rule::Calc if node.word(Label::Op).is_none() => *node.children.first()?,
-                Rule::Unary | Rule::Member if node.alternative == 1 => *node.children.first()?,
-                Rule::Primary if self.alternative(node) == 3 => node.child(Label::Operand)?,
-                Rule::Primary if self.alternative(node) == 7 => *node.children.first()?,
+                GrammarRule::Relation | GrammarRule::Calc if node.word(Label::Op).is_none() => {
+                    *node.children.first()?
+                }
+                GrammarRule::Unary | GrammarRule::Member if node.alternative == 1 => *node.children.first()?,
+                GrammarRule::Primary if self.alternative(node) == 3 => node.child(Label::Operand)?,
+                GrammarRule::Primary if self.alternative(node) == 7 => *node.children.first()?,
                 _ => return Some(node),
             };
             id = down;
@@ -76,8 +78,8 @@ impl<'t> Visitor<'_, '_, 't> {
         }
         let Some(node) = id.and_then(|id| self.unnest(id)) else { return Ok(self.unknown("<<nil>>")) };
         let counts = match node.rule {
-            Rule::Expr | Rule::Relation | Rule::Calc => true,
-            Rule::Member => node.alternative > 1,
+            GrammarRule::Expr | GrammarRule::Relation | GrammarRule::Calc => true,
+            GrammarRule::Member => node.alternative > 1,
             _ => false,
         };
         if counts {
@@ -99,33 +101,33 @@ impl<'t> Visitor<'_, '_, 't> {
         self.builder.node(-1, ExprKind::Unspecified)
     }
 
-    fn visit_node(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn visit_node(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         match (node.rule, self.alternative(node)) {
-            (Rule::Expr, _) => {
+            (GrammarRule::Expr, _) => {
                 let condition = self.visit(node.child(Label::Operand))?;
                 let id = self.id_of(node.word(Label::Op));
                 let yes = self.visit(node.child(Label::Second))?;
                 let no = self.visit(node.child(Label::Third))?;
-                Ok(Builder::operator(id, "_?_:_", vec![condition, yes, no]))
+                Ok(AstBuilder::operator(id, "_?_:_", vec![condition, yes, no]))
             }
-            (Rule::ConditionalOr, _) => self.logic(node, "_||_"),
-            (Rule::ConditionalAnd, _) => self.logic(node, "_&&_"),
-            (Rule::Relation, _) => self.binary(node, relation_operator),
-            (Rule::Calc, _) => self.binary(node, |kind| calc_operator(kind).map(|(function, _)| function)),
-            (Rule::Unary, 2) => self.unary(node, "!_"),
-            (Rule::Unary, 3) => self.unary(node, "-_"),
-            (Rule::Unary, _) => {
+            (GrammarRule::ConditionalOr, _) => self.logic(node, "_||_"),
+            (GrammarRule::ConditionalAnd, _) => self.logic(node, "_&&_"),
+            (GrammarRule::Relation, _) => self.binary(node, relation_operator),
+            (GrammarRule::Calc, _) => self.binary(node, |kind| calc_operator(kind).map(|(function, _)| function)),
+            (GrammarRule::Unary, 2) => self.unary(node, "!_"),
+            (GrammarRule::Unary, 3) => self.unary(node, "-_"),
+            (GrammarRule::Unary, _) => {
                 Ok(self.builder.node(node.start, ExprKind::Literal(Literal::String("<<error>>".to_owned()))))
             }
-            (Rule::Member, 2) => self.select(node),
-            (Rule::Member, 3) => self.member_call(node),
-            (Rule::Member, 4) => self.index(node),
-            (Rule::Primary, 1) => Ok(self.ident(node)),
-            (Rule::Primary, 2) => self.global_call(node),
-            (Rule::Primary, 4) => self.list(node),
-            (Rule::Primary, 5) => self.map(node),
-            (Rule::Primary, 6) => self.message(node),
-            (Rule::Literal, alternative) if alternative > 0 => Ok(self.literal(node)),
+            (GrammarRule::Member, 2) => self.select(node),
+            (GrammarRule::Member, 3) => self.member_call(node),
+            (GrammarRule::Member, 4) => self.index(node),
+            (GrammarRule::Primary, 1) => Ok(self.ident(node)),
+            (GrammarRule::Primary, 2) => self.global_call(node),
+            (GrammarRule::Primary, 4) => self.list(node),
+            (GrammarRule::Primary, 5) => self.map(node),
+            (GrammarRule::Primary, 6) => self.message(node),
+            (GrammarRule::Literal, alternative) if alternative > 0 => Ok(self.literal(node)),
             _ => Ok(self.unknown("<<unknown>>")),
         }
     }
@@ -134,7 +136,7 @@ impl<'t> Visitor<'_, '_, 't> {
         self.builder.new_id(word.map_or(-1, |word| word.offset))
     }
 
-    fn logic(&mut self, node: &'t Node, function: &str) -> Result<Expr, Abort> {
+    fn logic(&mut self, node: &'t ParseTreeNode, function: &str) -> Result<Expr, Abort> {
         let mut terms = vec![self.visit(node.child(Label::Operand))?];
         let mut ops = Vec::new();
         let mut rest = node.children_of(Label::Second);
@@ -146,10 +148,10 @@ impl<'t> Visitor<'_, '_, 't> {
             terms.push(self.visit(Some(next))?);
             ops.push(self.builder.new_id(op.offset));
         }
-        Ok(Builder::balanced(function, terms, &ops))
+        Ok(AstBuilder::balanced(function, terms, &ops))
     }
 
-    fn binary(&mut self, node: &'t Node, find: fn(Kind) -> Option<&'static str>) -> Result<Expr, Abort> {
+    fn binary(&mut self, node: &'t ParseTreeNode, find: fn(TokenKind) -> Option<&'static str>) -> Result<Expr, Abort> {
         let op = node.word(Label::Op);
         let Some(function) = op.and_then(|op| find(op.kind)) else {
             return Ok(self.builder.error(node.start, "operator not found"));
@@ -157,21 +159,21 @@ impl<'t> Visitor<'_, '_, 't> {
         let left = self.visit(node.children.first().copied())?;
         let id = self.id_of(op);
         let right = self.visit(node.children.get(1).copied())?;
-        Ok(Builder::operator(id, function, vec![left, right]))
+        Ok(AstBuilder::operator(id, function, vec![left, right]))
     }
 
-    fn unary(&mut self, node: &'t Node, function: &str) -> Result<Expr, Abort> {
+    fn unary(&mut self, node: &'t ParseTreeNode, function: &str) -> Result<Expr, Abort> {
         let operand = node.children.first().copied();
         if node.words(Label::Op).count().is_multiple_of(2) {
             return self.visit(operand);
         }
         let id = self.id_of(node.word(Label::Op));
         let operand = self.visit(operand)?;
-        Ok(Builder::operator(id, function, vec![operand]))
+        Ok(AstBuilder::operator(id, function, vec![operand]))
     }
 
     /// The name of a field in the node of a selection or of a field with its value.
-    fn field_name(&self, parent: &Node) -> Result<String, &'static str> {
+    fn field_name(&self, parent: &ParseTreeNode) -> Result<String, &'static str> {
         if !self.has_backquotes() {
             return parent.word(Label::Id).map(|word| self.text(word)).ok_or("no identifier");
         }
@@ -184,7 +186,7 @@ impl<'t> Visitor<'_, '_, 't> {
         }
     }
 
-    fn select(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn select(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let operand = self.visit(node.children.first().copied())?;
         let id = if self.has_backquotes() {
             node.child(Label::Id).map(|id| self.node(id).map_or(-1, |id| id.start))
@@ -204,18 +206,18 @@ impl<'t> Visitor<'_, '_, 't> {
             }
             let field = self.builder.node(at, ExprKind::Literal(Literal::String(field)));
             let id = self.builder.new_id(op.offset);
-            return Ok(Builder::operator(id, "_?._", vec![operand, field]));
+            return Ok(AstBuilder::operator(id, "_?._", vec![operand, field]));
         }
         let kind = ExprKind::Select { operand: Box::new(operand), field, test_only: false };
         Ok(self.builder.node(op.offset, kind))
     }
 
-    fn arguments(&mut self, node: &'t Node) -> Result<Vec<Expr>, Abort> {
+    fn arguments(&mut self, node: &'t ParseTreeNode) -> Result<Vec<Expr>, Abort> {
         let list = node.child(Label::Args).and_then(|id| self.node(id));
         list.into_iter().flat_map(|list| list.children_of(Label::Elements)).map(|arg| self.visit(Some(arg))).collect()
     }
 
-    fn member_call(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn member_call(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let operand = self.visit(node.children.first().copied())?;
         let Some(name) = node.word(Label::Id) else {
             return Ok(self.builder.node(node.start, ExprKind::Unspecified));
@@ -225,7 +227,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(self.builder.call(id, self.text(name), Some(operand), args))
     }
 
-    fn index(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn index(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let operand = self.visit(node.children.first().copied())?;
         let Some(op) = node.word(Label::Op) else {
             return Ok(self.builder.node(node.start, ExprKind::Unspecified));
@@ -233,15 +235,15 @@ impl<'t> Visitor<'_, '_, 't> {
         let id = self.builder.new_id(op.offset);
         let index = self.visit(node.child(Label::Index))?;
         if node.word(Label::Opt).is_none() {
-            return Ok(Builder::operator(id, "_[_]", vec![operand, index]));
+            return Ok(AstBuilder::operator(id, "_[_]", vec![operand, index]));
         }
         if !self.builder.options.optional_syntax {
             return Ok(self.builder.error(op.offset, "unsupported syntax '[?'"));
         }
-        Ok(Builder::operator(id, "_[?_]", vec![operand, index]))
+        Ok(AstBuilder::operator(id, "_[?_]", vec![operand, index]))
     }
 
-    fn ident(&mut self, node: &'t Node) -> Expr {
+    fn ident(&mut self, node: &'t ParseTreeNode) -> Expr {
         let Some(name) = node.word(Label::Id) else {
             return self.builder.node(node.start, ExprKind::Unspecified);
         };
@@ -249,7 +251,7 @@ impl<'t> Visitor<'_, '_, 't> {
         self.builder.ident(node.start, node.word(Label::LeadingDot).is_some(), &text, name.offset)
     }
 
-    fn global_call(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn global_call(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let Some(name) = node.word(Label::Id) else {
             return Ok(self.builder.node(node.start, ExprKind::Unspecified));
         };
@@ -263,7 +265,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(self.builder.call(id, function, None, args))
     }
 
-    fn list(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn list(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let id = self.id_of(node.word(Label::Op));
         let (mut elements, mut optional_indices) = (Vec::new(), Vec::new());
         let list = node.child(Label::Elements).and_then(|id| self.node(id));
@@ -281,7 +283,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(Expr { id, kind: ExprKind::List { elements, optional_indices } })
     }
 
-    fn map(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn map(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let id = self.id_of(node.word(Label::Op));
         let mut entries = Vec::new();
         if let Some(list) = node.child(Label::Elements).and_then(|id| self.node(id)) {
@@ -305,7 +307,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(Expr { id, kind: ExprKind::Map(entries) })
     }
 
-    fn message(&mut self, node: &'t Node) -> Result<Expr, Abort> {
+    fn message(&mut self, node: &'t ParseTreeNode) -> Result<Expr, Abort> {
         let names: Vec<String> = node.words(Label::Id).map(|word| self.text(word)).collect();
         let type_name = with_dot(node.word(Label::LeadingDot).is_some(), &names.join("."));
         let id = self.id_of(node.word(Label::Op));
@@ -342,7 +344,7 @@ impl<'t> Visitor<'_, '_, 't> {
         Ok(Expr { id, kind: ExprKind::Struct { type_name, fields } })
     }
 
-    fn literal(&mut self, node: &'t Node) -> Expr {
+    fn literal(&mut self, node: &'t ParseTreeNode) -> Expr {
         let Some(token) = node.word(Label::Token) else { return self.unknown("<<literal>>") };
         let sign = if node.word(Label::Sign).is_some() { "-" } else { "" };
         let text = format!("{sign}{}", self.text(token));
@@ -359,7 +361,7 @@ impl<'t> Visitor<'_, '_, 't> {
     }
 }
 
-impl Node {
+impl ParseTreeNode {
     fn words(&self, label: Label) -> impl Iterator<Item = Word> + '_ {
         self.labels.iter().filter_map(move |(named, piece)| match piece {
             Piece::Token(word) if *named == label => Some(*word),

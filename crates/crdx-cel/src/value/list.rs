@@ -1,6 +1,6 @@
 //! Lists: parts of a document, constants and computed lists.
 
-use super::{Error, Fuel, Gaps, Key, Value, equal_strictly};
+use super::{Error, Fuel, Gaps, MapKey, Value, equal_strictly};
 use crate::decl::{DeclType, ListKind, Shape};
 use crdx_value as value;
 use crdx_value::release::V1_37;
@@ -285,23 +285,23 @@ fn items_of(decl: &DeclType) -> Result<&DeclType, Error> {
     }
 }
 
-fn set_key<'a>(item: &Value<'a>) -> Result<Key<'a>, Error> {
+fn set_key<'a>(item: &Value<'a>) -> Result<MapKey<'a>, Error> {
     match item {
         Value::List(_) | Value::Map(_) => {
             Err(Error::new("listSet operations are only supported on lists of scalar values"))
         }
-        other => Ok(Key::scalar(other)),
+        other => Ok(MapKey::scalar(other)),
     }
 }
 
-fn map_key<'a>(item: &Value<'a>, keys: &[String]) -> Vec<Key<'a>> {
+fn map_key<'a>(item: &Value<'a>, keys: &[String]) -> Vec<MapKey<'a>> {
     keys.iter()
         .map(|key| match item {
             Value::Map(map) => match map.find_json(key) {
-                Some(Ok(value)) => Key::scalar(&value),
-                _ => Key::Null,
+                Some(Ok(value)) => MapKey::scalar(&value),
+                _ => MapKey::Null,
             },
-            _ => Key::Null,
+            _ => MapKey::Null,
         })
         .collect()
 }

@@ -14,20 +14,20 @@ pub enum Map<'a> {
     Untyped(&'a value::Map),
     /// The same, with unknown parts.
     Partial(&'a value::Map, &'a Gaps),
-    /// An object whose fields are computed when an expression selects them ([`crate::eval::Fields`]).
+    /// An object whose fields are computed when an expression selects them ([`crate::eval::LazyFields`]).
     Lazy,
     /// A constant map of the program.
-    Constant(&'a BTreeMap<Key<'a>, Value<'a>>),
+    Constant(&'a BTreeMap<MapKey<'a>, Value<'a>>),
     /// A computed map.
-    Shared(Arc<BTreeMap<Key<'a>, Value<'a>>>),
+    Shared(Arc<BTreeMap<MapKey<'a>, Value<'a>>>),
     /// The same, in which every other key is found, too, with an empty map: the attributes and the capacity of a device by
     /// domain (`newStringInterfaceMapWithDefault` in `k8s.io/dynamic-resource-allocation/cel`).
-    Defaulted(Arc<BTreeMap<Key<'a>, Value<'a>>>),
+    Defaulted(Arc<BTreeMap<MapKey<'a>, Value<'a>>>),
 }
 
 /// A map key. Maps are iterated in this order (the server's order is random).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key<'a> {
+pub enum MapKey<'a> {
     /// `null`, or a missing value.
     Null,
     /// `bool`
@@ -52,7 +52,7 @@ pub enum Key<'a> {
     Other(String),
 }
 
-impl<'a> Key<'a> {
+impl<'a> MapKey<'a> {
     /// The length of the text that identifies a value without an identity of its own.
     pub fn text_length(&self) -> usize {
         if let Self::Other(text) = self { text.len() } else { 0 }
@@ -211,17 +211,17 @@ impl<'a> Map<'a> {
         if let Value::String(s) = key {
             return find_text(entries, s);
         }
-        let exact = match Key::from_value(key) {
+        let exact = match MapKey::from_value(key) {
             Ok(key) => entries.get(&key),
             // Looking up bytes panics on the server, unless the map is empty.
             Err(error) => return (!entries.is_empty()).then_some(Err(error)),
         };
         let found = exact.or_else(|| match key {
             Value::Double(d) => lossless(*d, |d| d as i64, |i| *i as f64)
-                .and_then(|i| entries.get(&Key::Int(i)))
-                .or_else(|| lossless(*d, |d| d as u64, |u| *u as f64).and_then(|u| entries.get(&Key::Uint(u)))),
-            Value::Int(i) => u64::try_from(*i).ok().and_then(|u| entries.get(&Key::Uint(u))),
-            Value::Uint(u) => i64::try_from(*u).ok().and_then(|i| entries.get(&Key::Int(i))),
+                .and_then(|i| entries.get(&MapKey::Int(i)))
+                .or_else(|| lossless(*d, |d| d as u64, |u| *u as f64).and_then(|u| entries.get(&MapKey::Uint(u)))),
+            Value::Int(i) => u64::try_from(*i).ok().and_then(|u| entries.get(&MapKey::Uint(u))),
+            Value::Uint(u) => i64::try_from(*u).ok().and_then(|i| entries.get(&MapKey::Int(i))),
             _ => None,
         });
         found.cloned().map(Ok)
@@ -249,8 +249,8 @@ impl<'a> Map<'a> {
                 members.keys().map(|key| Value::String(Text::Borrowed(key))).collect()
             }
             Self::Lazy => Vec::new(),
-            Self::Constant(entries) => entries.keys().map(Key::to_value).collect(),
-            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().map(Key::to_value).collect(),
+            Self::Constant(entries) => entries.keys().map(MapKey::to_value).collect(),
+            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().map(MapKey::to_value).collect(),
         }
     }
 
@@ -258,8 +258,8 @@ impl<'a> Map<'a> {
     pub(crate) fn first_key(&self) -> Option<Value<'a>> {
         match self {
             Self::Untyped(members) => members.keys().next().map(|key| Value::String(Text::Borrowed(key))),
-            Self::Constant(entries) => entries.keys().next().map(Key::to_value),
-            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().next().map(Key::to_value),
+            Self::Constant(entries) => entries.keys().next().map(MapKey::to_value),
+            Self::Shared(entries) | Self::Defaulted(entries) => entries.keys().next().map(MapKey::to_value),
             _ => self.keys().into_iter().next(),
         }
     }
@@ -286,8 +286,8 @@ impl<'a> Map<'a> {
     }
 }
 
-fn find_text<'k, 'a>(entries: &'k BTreeMap<Key<'k>, Value<'a>>, key: &'k str) -> Option<Result<Value<'a>, Error>> {
-    entries.get(&Key::String(Text::Borrowed(key))).cloned().map(Ok)
+fn find_text<'k, 'a>(entries: &'k BTreeMap<MapKey<'k>, Value<'a>>, key: &'k str) -> Option<Result<Value<'a>, Error>> {
+    entries.get(&MapKey::String(Text::Borrowed(key))).cloned().map(Ok)
 }
 
 /// The integer equal to `d`, if there is one.

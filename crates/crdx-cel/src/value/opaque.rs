@@ -8,7 +8,7 @@ mod url;
 pub use authorization::{Access, Attributes, Authorizer, Decision, PathCheck, ResourceCheck, Subject, User, Verdict};
 pub use crdx_value::ip::{Cidr, Ip};
 pub use crdx_value::quantity::Quantity;
-pub use format::Format;
+pub use format::NamedFormat;
 pub use semver::Semver;
 pub use url::{Url, parse_request_uri};
 
@@ -34,7 +34,7 @@ pub enum Opaque {
     /// `kubernetes.Semver`
     Semver(Semver),
     /// `kubernetes.NamedFormat`
-    Format(&'static Format),
+    Format(&'static NamedFormat),
     /// `kubernetes.authorization.Authorizer`
     Authorizer(Subject),
     /// `kubernetes.authorization.PathCheck`

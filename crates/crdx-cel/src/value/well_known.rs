@@ -1,7 +1,7 @@
 //! The values of messages that expressions construct from Protobuf's well-known types, such as
 //! `google.protobuf.Int64Value{value: 1}` (`Registry.NewValue` in cel-go). All but `Empty` are values of other types.
 
-use super::{Duration, Error, Key, Map, Message, Timestamp, Value};
+use super::{Duration, Error, Map, MapKey, Message, Timestamp, Value};
 use crdx_value::GoError;
 use crdx_value::{base64::Encoding, quote::go_quote};
 use std::{collections::BTreeMap, sync::Arc};
@@ -9,13 +9,13 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The largest integer that is a number in JSON: 2^53 - 1.
 const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
-type Fields<'a> = BTreeMap<Arc<str>, Value<'a>>;
+type MessageFields<'a> = BTreeMap<Arc<str>, Value<'a>>;
 
 /// The value of a message.
 ///
 /// # Errors
 /// Returns an error if a field has a value of a wrong type, or if the type is unknown.
-pub fn make<'a>(type_name: &Arc<str>, fields: Fields<'a>) -> Result<Value<'a>, Error> {
+pub fn make<'a>(type_name: &Arc<str>, fields: MessageFields<'a>) -> Result<Value<'a>, Error> {
     let unknown = || Error::new(format!("unknown type '{type_name}'"));
     let message = Fieldwise { type_name, fields };
     let value = "value";
@@ -51,7 +51,7 @@ pub fn make<'a>(type_name: &Arc<str>, fields: Fields<'a>) -> Result<Value<'a>, E
 
 struct Fieldwise<'t, 'a> {
     type_name: &'t str,
-    fields: Fields<'a>,
+    fields: MessageFields<'a>,
 }
 
 impl<'a> Fieldwise<'_, 'a> {
@@ -206,7 +206,7 @@ fn json_map<'a>(map: &Map<'a>) -> Result<Value<'a>, GoError> {
     let mut made = BTreeMap::new();
     for (key, value) in map.entries().map_err(|error| error.to_string())? {
         let Value::String(key) = key else { return Err(impossible(&key, "string")) };
-        made.insert(Key::String(key), json(&value)?);
+        made.insert(MapKey::String(key), json(&value)?);
     }
     Ok(Value::Map(Map::Shared(Arc::new(made))))
 }

@@ -7,7 +7,7 @@ use crdx_server::server::{Behaviour, KindRequest, KindStrategy, PrinterColumn};
 use crdx_types::defaults::TEMPLATE_GENERATION;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
-use crdx_value::release::{Release, V1_34};
+use crdx_value::release::V1_34;
 use std::num::{IntErrorKind, ParseIntError};
 
 /// The strategy.
@@ -23,16 +23,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for DaemonSet {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn complete_decoded(&self, object: &mut Value, release: Release) {
-        FACTS.complete_decoded(object, release);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     /// The generation of the template is a number (`Convert_v1_DaemonSet_To_apps_DaemonSet`).

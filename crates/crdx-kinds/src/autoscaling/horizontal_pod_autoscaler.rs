@@ -3,8 +3,7 @@
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use conversion::{NewAutoscaler, OldAutoscaler};
-use crdx_server::server::{Behaviour, Conversion, KindRequest, KindStrategy, PrinterColumn};
-use crdx_value::Value;
+use crdx_server::server::{Behaviour, Conversion, KindStrategy};
 use crdx_value::release::{Gate, Minor};
 use printer::AUTOSCALERS;
 
@@ -28,24 +27,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for HorizontalPodAutoscaler {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
-        FACTS.prepare_create(object, request);
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn conversion(&self, _: &str, is_newest: bool) -> Option<&'static dyn Conversion> {

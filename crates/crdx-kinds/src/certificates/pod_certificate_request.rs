@@ -4,7 +4,8 @@ use crate::declared_kind::DeclaredKind;
 use crdx_server::server::Behaviour;
 use crdx_server::server::behaviour;
 use crdx_server::server::behaviour::ALL_BUT_STATUS;
-use crdx_value::release::Minor;
+use crdx_server::server::behaviour::GenerationRule;
+use crdx_value::release::{Minor, V1_38};
 
 /// The strategy.
 pub(crate) static POD_CERTIFICATE_REQUEST: DeclaredKind = DeclaredKind {
@@ -14,6 +15,8 @@ pub(crate) static POD_CERTIFICATE_REQUEST: DeclaredKind = DeclaredKind {
             behaviour::text("spec.podName", &[&["spec", "podName"]]),
             behaviour::text("spec.nodeName", &[&["spec", "nodeName"]]),
         ]),
+        generation_since: V1_38,
+        generation: GenerationRule::Constant,
         needs_revision: true,
         relaxes_prefix_since: Minor::ALWAYS,
         status_keeps: ALL_BUT_STATUS,

@@ -2,7 +2,7 @@
 
 use crate::declared_kind::DeclaredKind;
 use crate::printer::WITH_CREATION;
-use crdx_server::server::{Behaviour, KindRequest, KindStrategy, PrinterColumn};
+use crdx_server::server::{Behaviour, KindRequest, KindStrategy};
 use crdx_value::Value;
 
 /// The strategy.
@@ -17,12 +17,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for LimitRange {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

@@ -44,6 +44,19 @@ mod tests {
     }
 
     #[test]
+    fn a_null_in_an_apply_gives_the_phase_its_default() {
+        let server = crate::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Finalized, &["north".to_owned()]);
+        let server = server.with_content_validation().build();
+        let body = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"north"},"status":{"phase":null}}"#;
+        let path = "/api/v1/namespaces/north/status?fieldManager=a&force=true";
+        let applied = server.handle(&Request {
+            content_type: Some("application/apply-patch+yaml".into()),
+            ..Request::new(Method::Patch, path, body)
+        });
+        assert_eq!(applied.code, 200, "{}", applied.body.message());
+    }
+
+    #[test]
     fn the_status_of_a_namespace_without_finalization_is_written_and_validated() {
         let server = crate::builder(Release::NEWEST, 1).with_namespaces(Namespaces::Unchecked, &["north".to_owned()]);
         let server = server.with_content_validation().build();

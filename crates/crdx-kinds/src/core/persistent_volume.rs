@@ -1,11 +1,9 @@
 //! `PersistentVolume`s.
 
-use crate::admission::add_finalizer;
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, list, text, wide};
 use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
-use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use crdx_value::time;
@@ -24,20 +22,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for PersistentVolume {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {
-        add_finalizer(object, "kubernetes.io/pv-protection");
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

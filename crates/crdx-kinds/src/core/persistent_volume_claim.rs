@@ -1,11 +1,9 @@
 //! `PersistentVolumeClaim`s.
 
-use crate::admission::add_finalizer;
 use crate::core::persistent_volume::FEATURES;
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
-use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
-use crdx_types::empties::Empties;
+use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy};
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use printer::COLUMNS;
@@ -26,20 +24,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for PersistentVolumeClaim {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
-    }
-
-    fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {
-        add_finalizer(object, "kubernetes.io/pvc-protection");
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

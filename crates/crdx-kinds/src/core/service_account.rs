@@ -14,12 +14,8 @@ static FACTS: DeclaredKind =
     DeclaredKind { behaviour: Behaviour::RETURNED, columns: Some(COLUMNS), ..DeclaredKind::MOST };
 
 impl KindStrategy for ServiceAccount {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

@@ -24,16 +24,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for EndpointSlice {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

@@ -21,12 +21,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for PriorityLevelConfiguration {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn conversion(&self, _: &str, is_newest: bool) -> Option<&'static dyn Conversion> {

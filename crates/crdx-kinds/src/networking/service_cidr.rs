@@ -19,12 +19,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for ServiceCidr {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn writes_status_with_spec(&self, release: Release) -> bool {

@@ -27,12 +27,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for PodDisruptionBudget {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {

@@ -24,8 +24,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for DeviceTaintRule {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     /// `SetDefaults_DeviceTaint`

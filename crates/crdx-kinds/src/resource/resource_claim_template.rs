@@ -20,20 +20,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for ResourceClaimTemplate {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
-        FACTS.prepare_create(object, request);
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn validate(

@@ -3,7 +3,7 @@
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crate::resource::device_taint_rule::default_time_added;
-use crdx_server::server::{Behaviour, KindRequest, KindStrategy};
+use crdx_server::server::{Behaviour, KindStrategy};
 use crdx_value::Value;
 use crdx_value::release::{Gate, Minor};
 use crdx_value::time::Timestamp;
@@ -25,20 +25,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for ResourceSlice {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
-        FACTS.prepare_create(object, request);
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     /// `SetDefaults_DeviceTaint`

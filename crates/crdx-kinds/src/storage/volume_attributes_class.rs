@@ -1,24 +1,8 @@
 //! `VolumeAttributesClass`es.
 
-use crate::admission::add_finalizer;
 use crate::declared_kind::DeclaredKind;
-use crdx_server::server::{Behaviour, KindStrategy};
-use crdx_types::empties::Empties;
-use crdx_value::Value;
+use crdx_server::server::Behaviour;
 
 /// The strategy.
-#[derive(Debug)]
-pub(crate) struct VolumeAttributesClass;
-
-/// The facts about the kind.
-static FACTS: DeclaredKind = DeclaredKind { behaviour: Behaviour::RETURNED, ..DeclaredKind::MOST };
-
-impl KindStrategy for VolumeAttributesClass {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn admit_create(&self, object: &mut Value, _: Option<&Empties>) {
-        add_finalizer(object, "kubernetes.io/vac-protection");
-    }
-}
+pub(crate) static VOLUME_ATTRIBUTES_CLASS: DeclaredKind =
+    DeclaredKind { behaviour: Behaviour::RETURNED, ..DeclaredKind::MOST };

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::pipeline::object_meta;
 use crdx_value::GoError;
+use crdx_value::group_version;
 use crdx_value::release::{Release, V1_37};
 use crdx_value::{Map, Value, json, object};
 use std::{borrow::Cow, sync::LazyLock};
@@ -130,7 +131,7 @@ impl FieldManager<'_> {
         let entries = match self.updated(live, new, managed, manager) {
             Ok(mut managed) => {
                 managed.cap();
-                managed.write()
+                managed.write(self.release)
             }
             // Before 1.37, the managedFields are removed in this case (`UpdateNoErrors` of
             // `k8s.io/apimachinery/pkg/util/managedfields`).
@@ -202,6 +203,8 @@ impl FieldManager<'_> {
         let api_version = patch.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
         if api_version != self.api_version || kind != self.kind {
+            // An apiVersion that cannot be read leaves the whole type empty.
+            let kind = if group_version::parse(api_version).is_ok() { kind } else { "" };
             return Err(Refusal::BadRequest(format!(
                 "invalid object type: {}, Kind={kind}",
                 display_version(api_version)
@@ -227,7 +230,7 @@ impl FieldManager<'_> {
         if manager == "kubectl" {
             refresh_last_applied(&mut object, patch);
         }
-        set_managed_fields(&mut object, managed.write());
+        set_managed_fields(&mut object, managed.write(self.release));
         Ok(object)
     }
 

@@ -1,12 +1,14 @@
 //! The entries of `metadata.managedFields`: decoding, encoding and the limit on managers
 //! (`managedfields/internal/{managedfields,capmanagers}.go`).
 
+use super::path::KeyFormat;
 use super::{
     identity::Identity,
     set::Set,
     updater::{Owner, Owners},
 };
 use crdx_value::GoError;
+use crdx_value::release::Release;
 use crdx_value::{Map, Value, quote::go_quote};
 use std::collections::BTreeMap;
 
@@ -66,7 +68,8 @@ impl Managed {
     }
 
     /// Encodes the entries in the server's order; `None` if there are none.
-    pub fn write(&self) -> Option<Value> {
+    pub fn write(&self, release: Release) -> Option<Value> {
+        let format = KeyFormat::of(release);
         let mut entries: Vec<(Identity, &str, Value)> = Vec::new();
         for (id, owner) in &self.owners {
             let mut identity = Identity::parse(id);
@@ -87,7 +90,7 @@ impl Managed {
                 .map(|(name, text)| (name.to_owned(), Value::from(text.as_str())))
                 .collect();
             entry.insert("fieldsType".to_owned(), Value::from("FieldsV1"));
-            entry.insert("fieldsV1".to_owned(), owner.set.to_fields());
+            entry.insert("fieldsV1".to_owned(), owner.set.to_fields(format));
             if !time.is_empty() {
                 entry.insert("time".to_owned(), Value::from(time));
             }

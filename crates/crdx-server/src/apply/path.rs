@@ -3,6 +3,7 @@
 //! Follows `structured-merge-diff/fieldpath/{element,path,serialize-pe}.go`.
 
 use crdx_value::GoError;
+use crdx_value::release::{Release, V1_38};
 use crdx_value::{Value, json, number, quote::go_quote};
 use std::{cmp::Ordering, fmt, fmt::Write as _};
 
@@ -30,9 +31,60 @@ pub(crate) fn path_text(path: &[PathElement]) -> String {
     })
 }
 
+/// How values in the keys of `fieldsV1` are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyFormat {
+    /// With `<`, `>`, `&` and line separators escaped, as `encoding/json` does.
+    Escaped,
+    /// As `encoding/json/v2` writes them; structured-merge-diff uses it since v7.
+    Plain,
+}
+
+impl KeyFormat {
+    /// The format of a release.
+    pub(crate) fn of(release: Release) -> Self {
+        if release.since(V1_38) { Self::Plain } else { Self::Escaped }
+    }
+}
+
+/// Replaces the escapes of the characters that are special in HTML and JavaScript by the characters.
+fn without_html_escapes(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((before, escape)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let decoded = match escape.get(..5) {
+            Some("u003c") => "<",
+            Some("u003e") => ">",
+            Some("u0026") => "&",
+            Some("u2028") => "\u{2028}",
+            Some("u2029") => "\u{2029}",
+            _ => "",
+        };
+        let length = if decoded.is_empty() { escape.chars().next().map_or(0, char::len_utf8) } else { 5 };
+        let (sequence, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        if decoded.is_empty() {
+            plain.push('\\');
+            plain.push_str(sequence);
+        } else {
+            plain.push_str(decoded);
+        }
+        rest = after;
+    }
+    plain + rest
+}
+
 impl PathElement {
     /// The element as a key of `fieldsV1`: `f:name`, `k:{"k":"a"}`, `v:"x"`, `i:0`.
-    pub(crate) fn to_key(&self) -> String {
+    pub(crate) fn to_key(&self, format: KeyFormat) -> String {
+        let key = self.escaped_key();
+        match (self, format) {
+            (Self::Key(_) | Self::Value(_), KeyFormat::Plain) if key.contains('\\') => without_html_escapes(&key),
+            _ => key,
+        }
+    }
+
+    fn escaped_key(&self) -> String {
         match self {
             Self::Field(name) => ["f:", name].concat(),
             Self::Key(fields) => {
@@ -214,14 +266,24 @@ mod tests {
     fn elements_have_two_texts() {
         let key = PathElement::Key(vec![("k".to_owned(), Value::from("a")), ("p".to_owned(), Value::Int(1))]);
         assert_eq!(key.to_string(), "[k=\"a\",p=1]");
-        assert_eq!(key.to_key(), "k:{\"k\":\"a\",\"p\":1}");
-        assert_eq!(PathElement::from_key(&key.to_key()), Ok(Some(key)));
+        assert_eq!(key.to_key(KeyFormat::Escaped), "k:{\"k\":\"a\",\"p\":1}");
+        assert_eq!(PathElement::from_key(&key.to_key(KeyFormat::Escaped)), Ok(Some(key)));
         assert_eq!(PathElement::from_key("z:1"), Ok(None));
         assert!(PathElement::from_key("v:{").is_err() && PathElement::from_key("f").is_err());
         assert_eq!(PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));
         // The server's digits of a large integer in a set, after it has read them once.
         let large = PathElement::from_key("v:9223372036854775807").unwrap().unwrap();
-        assert_eq!(large.to_key(), "v:9223372036854776000");
+        assert_eq!(large.to_key(KeyFormat::Escaped), "v:9223372036854776000");
         assert_eq!(large, PathElement::Value(Value::Int(i64::MAX)));
+    }
+
+    #[test]
+    fn since_1_38_keys_have_no_html_escapes() {
+        let key = |text: &str, release: &str| {
+            PathElement::Value(Value::from(text)).to_key(KeyFormat::of(release.parse().unwrap()))
+        };
+        assert_eq!(key("a<b&\u{2028}\\u003c\n", "1.37"), r#"v:"a\u003cb\u0026\u2028\\u003c\n""#);
+        assert_eq!(key("a<b&\u{2028}\\u003c\n", "1.38"), "v:\"a<b&\u{2028}\\\\u003c\\n\"");
+        assert_eq!(PathElement::Field("<".to_owned()).to_key(KeyFormat::Plain), "f:<");
     }
 }

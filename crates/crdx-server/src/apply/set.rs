@@ -2,7 +2,7 @@
 //!
 //! Follows `structured-merge-diff/fieldpath/{set,serialize}.go`.
 
-use super::path::{Path, PathElement};
+use super::path::{KeyFormat, Path, PathElement};
 use crdx_types::merge::Type;
 use crdx_value::GoError;
 use crdx_value::{Map, Value};
@@ -200,14 +200,15 @@ impl Set {
     }
 
     /// Encodes the set as a `fieldsV1` object.
-    pub(crate) fn to_fields(&self) -> Value {
-        Value::Object(self.fields(false))
+    pub(crate) fn to_fields(&self, format: KeyFormat) -> Value {
+        Value::Object(self.fields(false, format))
     }
 
-    fn fields(&self, include_self: bool) -> Map {
+    fn fields(&self, include_self: bool, format: KeyFormat) -> Map {
         let own = (include_self && !self.is_empty()).then(|| (".".to_owned(), Value::Object(Map::new())));
         let nodes = self.nodes.iter();
-        let nodes = nodes.map(|(element, node)| (element.to_key(), Value::Object(node.below.fields(node.is_member))));
+        let nodes = nodes
+            .map(|(element, node)| (element.to_key(format), Value::Object(node.below.fields(node.is_member, format))));
         own.into_iter().chain(nodes).collect()
     }
 
@@ -249,7 +250,7 @@ mod tests {
     fn sets_round_trip_through_fields() {
         let mut set = Set::of_fields(&[&["spec"], &["spec", "a"], &["metadata", "labels", "x"]]);
         set.insert(&[PathElement::Field("l".to_owned()), PathElement::Value(Value::from("p"))]);
-        let fields = set.to_fields();
+        let fields = set.to_fields(KeyFormat::Escaped);
         assert_eq!(
             crdx_value::json::to_string(&fields),
             r#"{"f:l":{"v:\"p\"":{}},"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{".":{},"f:a":{}}}"#

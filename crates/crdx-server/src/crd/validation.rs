@@ -25,7 +25,7 @@ mod update_options;
 
 use super::approval::{Approval, approval, is_protected};
 use super::{API_APPROVED_ANNOTATION, CustomResourceDefinition};
-use crate::pipeline::metadata::{self, Metadata, NameRule};
+use crate::pipeline::metadata::{self, Metadata, MetadataValidation, NameRule};
 pub use conversion::{client_config, has_invalid_ca_bundle};
 use crdx_value::field::{BadValue, BoundedErrors, ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_33};
@@ -41,7 +41,14 @@ const METADATA: FieldPath<'static> = FieldPath::new("metadata");
 pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let m = Metadata::new(&crd.metadata);
     let mut errors = BoundedErrors::default();
-    errors.extend(metadata::validate(m, false, NameRule::Subdomain, &METADATA, release));
+    errors.extend(metadata::validate(
+        m,
+        false,
+        NameRule::Subdomain,
+        &METADATA,
+        release,
+        MetadataValidation::declared(release),
+    ));
     for key in ["generateName", "name"] {
         let name = m.text(key);
         if !name.is_empty() && name != format!("{}.{}", crd.spec.names.plural, crd.spec.group) {
@@ -54,9 +61,10 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
     rest(crd, None, release, &mut errors);
     let mut errors = errors.finish();
     if errors.is_empty() {
-        errors = metadata::validate(m, false, NameRule::PathSegment, &METADATA, release);
+        errors =
+            metadata::validate(m, false, NameRule::PathSegment, &METADATA, release, MetadataValidation::Handwritten);
     }
-    malformed::show(&crd.malformed, &mut errors);
+    malformed::show(&crd.malformed, &mut errors, release);
     errors
 }
 
@@ -85,7 +93,7 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
     immutable(&names.child("plural"), &new.spec.names.plural, &old.spec.names.plural);
     rest(new, Some(old), release, &mut errors);
     let mut errors = errors.finish();
-    malformed::show(&new.malformed, &mut errors);
+    malformed::show(&new.malformed, &mut errors, release);
     errors
 }
 
@@ -108,16 +116,17 @@ pub fn validate_status_update(
     errors.extend(changed_metadata(new, old, release));
     status(new, &mut errors);
     let mut errors = errors.finish();
-    malformed::show(&new.malformed, &mut errors);
+    malformed::show(&new.malformed, &mut errors, release);
     errors
 }
 
 /// Validates the metadata of an update twice, because both the generic registry and the strategy of CRDs validate it.
 fn changed_metadata(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
     let (new, old) = (Metadata::new(&new.metadata), Metadata::new(&old.metadata));
-    let mut errors = metadata::validate(new, false, NameRule::PathSegment, &METADATA, release);
+    let mut errors =
+        metadata::validate(new, false, NameRule::PathSegment, &METADATA, release, MetadataValidation::Handwritten);
     errors.extend(metadata::validate_update(new, old, &METADATA, release));
-    errors.extend(metadata::validate_update(new, old, &METADATA, release));
+    errors.extend(metadata::validate_update_declaratively(new, old, &METADATA, release));
     errors
 }
 

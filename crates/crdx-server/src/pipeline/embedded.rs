@@ -2,7 +2,7 @@
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go`).
 
 use super::compiled::Node;
-use super::metadata::{self, Metadata, NameRule};
+use super::metadata::{self, Metadata, MetadataValidation, NameRule};
 use super::{decode, object_meta};
 use crdx_value::field::names;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
@@ -81,7 +81,15 @@ fn resource(members: &Map, path: &FieldPath<'_>, release: Release, errors: &mut 
             // The name is optional, so a missing name is replaced by a valid one.
             let name = Some(m.text("name")).filter(|n| !n.is_empty()).unwrap_or("fakename");
             let namespaced = !m.text("namespace").is_empty();
-            let found = metadata::validate_named(m, name, namespaced, NameRule::PathSegment, &field_path, release);
+            let found = metadata::validate_named(
+                m,
+                name,
+                namespaced,
+                NameRule::PathSegment,
+                &field_path,
+                release,
+                MetadataValidation::declared(release),
+            );
             errors.extend(metadata::without_duplicates(found, release));
         }
     }

@@ -8,7 +8,10 @@ use crdx_types::conforms::conforms;
 use crdx_types::restore;
 use crdx_types::types::Types;
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::field::{names, remove_repeated};
+use crdx_value::field::{
+    names::{self, NameForm},
+    remove_repeated,
+};
 use crdx_value::release::{Release, V1_33, V1_34, V1_37, V1_38};
 use crdx_value::time;
 use crdx_value::{Map, Value, json, print, quote};
@@ -79,8 +82,9 @@ pub fn validate(
     rule: NameRule,
     path: &FieldPath<'_>,
     release: Release,
+    validation: MetadataValidation,
 ) -> ErrorList {
-    validate_named(m, m.text("name"), namespaced, rule, path, release)
+    validate_named(m, m.text("name"), namespaced, rule, path, release, validation)
 }
 
 /// Like [`validate`], but with `name` instead of the name in the metadata.
@@ -91,14 +95,18 @@ pub(crate) fn validate_named(
     rule: NameRule,
     path: &FieldPath<'_>,
     release: Release,
+    validation: MetadataValidation,
 ) -> ErrorList {
     let mut errors = validate_prefix(m, rule, path, release);
     let field_path = path.child("name");
     if name.is_empty() {
         errors.push(FieldError::required(&field_path, "name or generateName is required"));
     } else {
-        errors
-            .extend(rule.messages(name, false, release).into_iter().map(|c| FieldError::invalid(&field_path, name, c)));
+        errors.extend(
+            rule.messages(name, NameForm::Whole, release)
+                .into_iter()
+                .map(|c| FieldError::invalid(&field_path, name, c)),
+        );
     }
     let namespace = m.text("namespace");
     let field_path = path.child("namespace");
@@ -114,9 +122,9 @@ pub(crate) fn validate_named(
     not_negative(m, path, &mut errors);
     labels(m, path, release, &mut errors);
     annotations(m, path, release, &mut errors);
-    let last = owner_references(m, path, release, &mut errors);
+    let last = owner_references(m, path, release, validation, &mut errors);
     finalizers(m, path, release, &mut errors);
-    managed_fields(m, path, release, &mut errors);
+    managed_fields(m, path, release, validation, &mut errors);
     errors.extend(last);
     errors
 }
@@ -128,12 +136,64 @@ pub(crate) fn validate_prefix(m: Metadata<'_>, rule: NameRule, path: &FieldPath<
         return ErrorList::new();
     }
     let path = path.child("generateName");
-    let messages = rule.messages(prefix, true, release);
+    let messages = rule.messages(prefix, NameForm::Prefix, release);
     messages.into_iter().map(|message| FieldError::invalid(&path, prefix, message)).collect()
 }
 
 /// `ValidateObjectMetaUpdate`
 pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_>, release: Release) -> ErrorList {
+    validate_change(new, old, path, release, MetadataValidation::Handwritten)
+}
+
+/// `ValidateObjectMetaDeclaratively` of an update
+pub fn validate_update_declaratively(
+    new: Metadata<'_>,
+    old: Metadata<'_>,
+    path: &FieldPath<'_>,
+    release: Release,
+) -> ErrorList {
+    without_duplicates(validate_change(new, old, path, release, MetadataValidation::declared(release)), release)
+}
+
+/// The code that reports missing fields, and changes of fields that the server sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataValidation {
+    /// `ValidateObjectMetaAccessor` and `ValidateObjectMetaAccessorUpdate`. Errors have a detail and the new value.
+    Handwritten,
+    /// The generated `Validate_ObjectMeta`. Its errors have neither, and come last.
+    Declared,
+}
+
+impl MetadataValidation {
+    /// The rules of `ValidateObjectMetaDeclaratively`: the generated ones are enforced since 1.38.
+    pub fn declared(release: Release) -> Self {
+        if release.since(V1_38) { Self::Declared } else { Self::Handwritten }
+    }
+
+    /// As [`Self::declared`], for the owners of an object that is updated: generated code does not validate unchanged values.
+    pub fn declared_for_owners(new: Metadata<'_>, old: Metadata<'_>, release: Release) -> Self {
+        if new.list("ownerReferences") == old.list("ownerReferences") {
+            return Self::Handwritten;
+        }
+        Self::declared(release)
+    }
+
+    /// The detail of an error about a missing field.
+    const fn required_detail(self) -> &'static str {
+        match self {
+            Self::Handwritten => "must not be empty",
+            Self::Declared => "",
+        }
+    }
+}
+
+fn validate_change(
+    new: Metadata<'_>,
+    old: Metadata<'_>,
+    path: &FieldPath<'_>,
+    release: Release,
+    validation: MetadataValidation,
+) -> ErrorList {
     let mut errors = ErrorList::new();
     if old.time("deletionTimestamp").is_some() {
         let known: BTreeSet<&str> = old.finalizers().collect();
@@ -156,7 +216,9 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     }
     let generation = new.integer("generation").unwrap_or(0);
     if generation < old.integer("generation").unwrap_or(0) {
-        errors.push(FieldError::invalid(&path.child("generation"), generation, "must not be decremented"));
+        let is_cleared = generation == 0 && release.since(V1_38);
+        let detail = if is_cleared { "field cannot be cleared once set" } else { "must not be decremented" };
+        errors.push(FieldError::invalid(&path.child("generation"), generation, detail));
     }
     let mut immutable = |field: &str, same: bool, bad: BadValue| {
         if !same {
@@ -166,6 +228,10 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     for field in ["name", "namespace"] {
         immutable(field, new.text(field) == old.text(field), new.text(field).into());
     }
+    let mut immutable = |field: &str, same: bool, bad: BadValue| match validation {
+        MetadataValidation::Handwritten => immutable(field, same, bad),
+        MetadataValidation::Declared => immutable(field, same, BadValue::new(&Value::Null, release)),
+    };
     immutable("uid", new.text("uid") == old.text("uid"), named_string(new.text("uid"), release));
     for field in ["creationTimestamp", "deletionTimestamp"] {
         let (new, old) = (new.time(field), old.time(field));
@@ -176,8 +242,12 @@ pub fn validate_update(new: Metadata<'_>, old: Metadata<'_>, path: &FieldPath<'_
     immutable(field, new.integer(field) == old.integer(field), shown);
     labels(new, path, release, &mut errors);
     annotations(new, path, release, &mut errors);
-    let last = owner_references(new, path, release, &mut errors);
-    managed_fields(new, path, release, &mut errors);
+    let of_owners = match validation {
+        MetadataValidation::Handwritten => validation,
+        MetadataValidation::Declared => MetadataValidation::declared_for_owners(new, old, release),
+    };
+    let last = owner_references(new, path, release, of_owners, &mut errors);
+    managed_fields(new, path, release, validation, &mut errors);
     errors.extend(last);
     errors
 }
@@ -238,17 +308,17 @@ fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: 
     }
 }
 
-/// The detail of an error about a missing field. Since 1.38, generated code validates it (`Validate_ObjectMeta`), whose errors
-/// have none and come last.
-fn required_detail(release: Release) -> &'static str {
-    if release.since(V1_38) { "" } else { "must not be empty" }
-}
-
 /// The most text of owners in errors, in bytes.
 const SHOWN_OWNERS: usize = 4 << 20;
 
 /// Adds the errors about owners, and returns those that come after all other errors about the metadata.
-fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) -> ErrorList {
+fn owner_references(
+    m: Metadata<'_>,
+    path: &FieldPath<'_>,
+    release: Release,
+    validation: MetadataValidation,
+    errors: &mut ErrorList,
+) -> ErrorList {
     let field_path = path.child("ownerReferences");
     let references = m.list("ownerReferences");
     let mut controller: Option<String> = None;
@@ -264,17 +334,17 @@ fn owner_references(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, err
         if !release.since(V1_37) {
             incomplete_owner(reference, group_version.clone().unwrap_or_default(), &item, release, errors);
         } else if api_version.is_empty() {
-            missing.push(FieldError::required(&item.child("apiVersion"), required_detail(release)));
+            missing.push(FieldError::required(&item.child("apiVersion"), validation.required_detail()));
         } else if !matches!(group_version, Ok((_, version)) if !version.is_empty()) {
             let detail = "must be <group>/<version> or <version>";
             errors.push(FieldError::invalid(&item.child("apiVersion"), api_version, detail));
         }
         for key in ["kind", "name", "uid"] {
             if release.since(V1_37) && text(key).is_empty() {
-                missing.push(FieldError::required(&item.child(key), required_detail(release)));
+                missing.push(FieldError::required(&item.child(key), validation.required_detail()));
             }
         }
-        if !release.since(V1_38) {
+        if validation == MetadataValidation::Handwritten {
             errors.append(&mut missing);
         }
         if group_version == Ok(("", "v1")) && text("kind") == "Event" {
@@ -374,7 +444,13 @@ fn finalizers(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &
     }
 }
 
-fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn managed_fields(
+    m: Metadata<'_>,
+    path: &FieldPath<'_>,
+    release: Release,
+    validation: MetadataValidation,
+    errors: &mut ErrorList,
+) {
     let field_path = path.child("managedFields");
     for (i, entry) in m.list("managedFields").iter().enumerate() {
         let text = |key| entry.str_at(&[key]).unwrap_or_default();
@@ -385,7 +461,7 @@ fn managed_fields(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, error
                 let detail = "must be `Apply` or `Update`";
                 errors.push(FieldError::invalid(&item.child("operation"), named_string(other, release), detail));
             }
-            "" => errors.push(FieldError::required(&item.child("operation"), required_detail(release))),
+            "" => errors.push(FieldError::required(&item.child("operation"), validation.required_detail())),
             other => {
                 let supported = ["Apply", "Update"];
                 errors.push(FieldError::not_supported(
@@ -469,7 +545,14 @@ mod tests {
 
     fn created(metadata: &str, namespaced: bool) -> Vec<String> {
         let v = json(metadata);
-        texts(&validate(Metadata::new(v.as_object().unwrap()), namespaced, NameRule::Subdomain, &PATH, Release::NEWEST))
+        texts(&validate(
+            Metadata::new(v.as_object().unwrap()),
+            namespaced,
+            NameRule::Subdomain,
+            &PATH,
+            Release::NEWEST,
+            MetadataValidation::Handwritten,
+        ))
     }
 
     #[test]
@@ -536,6 +619,33 @@ mod tests {
                 r#"metadata.name: Invalid value: "b": field is immutable"#,
                 r#"metadata.uid: Invalid value: "v": field is immutable"#,
                 "metadata.deletionTimestamp: Invalid value: null: field is immutable",
+            ]
+        );
+    }
+
+    #[test]
+    fn generated_validation_shows_no_value_of_immutable_fields() {
+        let old = json(r#"{"name":"a","uid":"u","resourceVersion":"1","generation":2}"#);
+        let new = json(r#"{"name":"b","uid":"v","resourceVersion":"1","deletionGracePeriodSeconds":5}"#);
+        let of = |v| Metadata::new(Value::as_object(v).unwrap());
+        let texts =
+            |release: &str| texts(&validate_update_declaratively(of(&new), of(&old), &PATH, release.parse().unwrap()));
+        assert_eq!(
+            texts("1.37"),
+            [
+                "metadata.generation: Invalid value: 0: must not be decremented",
+                r#"metadata.name: Invalid value: "b": field is immutable"#,
+                r#"metadata.uid: Invalid value: "v": field is immutable"#,
+                "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable",
+            ]
+        );
+        assert_eq!(
+            texts("1.38"),
+            [
+                "metadata.generation: Invalid value: 0: field cannot be cleared once set",
+                r#"metadata.name: Invalid value: "b": field is immutable"#,
+                "metadata.uid: Invalid value: null: field is immutable",
+                "metadata.deletionGracePeriodSeconds: Invalid value: null: field is immutable",
             ]
         );
     }

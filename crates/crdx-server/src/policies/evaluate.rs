@@ -7,7 +7,7 @@ use super::environment::Declarations;
 use super::model::FailurePolicy;
 use super::request::Request;
 use crdx_cel::{
-    eval::{Fields, Outcome, PER_CALL_LIMIT, Program},
+    eval::{LazyFields, Outcome, PER_CALL_LIMIT, Program},
     value::{Authorizer, Error, Gaps, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
 };
 use crdx_value::{Value, quote, steps::Steps};
@@ -211,7 +211,7 @@ impl<'a> Activation<'a> {
     }
 }
 
-impl<'a> Fields<'a> for Activation<'a> {
+impl<'a> LazyFields<'a> for Activation<'a> {
     fn get(&self, name: &str) -> Option<Result<CelValue<'a>, Error>> {
         let (index, variable) = self.variables.get(name)?;
         match self.values.borrow().get(index) {

@@ -9,7 +9,7 @@ mod ip;
 mod name;
 mod number;
 
-use crdx_cel::value::{Format as Named, parse_request_uri, time};
+use crdx_cel::value::{NamedFormat as Named, parse_request_uri, time};
 use crdx_value::duration;
 use crdx_value::release::Minor;
 pub use ip::is_sloppy_ip;

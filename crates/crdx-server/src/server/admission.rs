@@ -13,8 +13,11 @@ mod review;
 use crate::cluster_state::Wanted;
 use crate::policies::findings::Findings;
 use crate::server::http::calls::Calls;
+use crate::server::http::request::Request;
 use crate::server::http::status::Refusal;
-pub(super) use attributes::{Attributes, Operation, OperationOptions};
+use crate::server::scope::RequestScope;
+pub use attributes::Operation;
+pub(super) use attributes::{Attributes, OperationOptions};
 use crdx_value::Value;
 pub(super) use reinvocation::{Reinvocation, ReinvocationContext};
 pub(super) use review::Review;
@@ -22,7 +25,7 @@ use std::fmt::Debug;
 
 /// The result of mutating admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mutation {
+pub enum Mutation {
     /// The object is unchanged.
     Unchanged,
     /// The object was changed and must be defaulted again.
@@ -43,8 +46,14 @@ pub(super) struct Report {
 /// An admission plugin. By default both methods admit the request. Warnings are sent whether the request is admitted or
 /// rejected.
 pub(super) trait Plugin: Debug + Send + Sync {
-    /// Returns true if the plugin handles requests with this operation.
-    fn handles(&self, operation: Operation) -> bool;
+    /// Returns true if the plugin handles requests with this operation and target.
+    fn handles(&self, operation: Operation, scope: RequestScope<'_>) -> bool;
+
+    /// Returns true if the plugin also changes objects that are stored without admission, because they have passed that of
+    /// their cluster.
+    fn completes_stored_objects(&self) -> bool {
+        false
+    }
 
     /// Returns true if [`Plugin::mutate`] may change objects.
     fn mutates(&self) -> bool {
@@ -95,7 +104,14 @@ impl Chain {
         Self { plugins }
     }
 
-    fn handling(&self, operation: Operation) -> impl Iterator<Item = &dyn Plugin> {
-        self.plugins.iter().map(|plugin| &**plugin).filter(move |plugin| plugin.handles(operation))
+    fn handling<'c>(
+        &'c self,
+        operation: Operation,
+        scope: RequestScope<'c>,
+        request: &Request,
+    ) -> impl Iterator<Item = &'c dyn Plugin> {
+        let is_enabled = |plugin: &dyn Plugin| !request.skips_admission || plugin.completes_stored_objects();
+        let plugins = self.plugins.iter().map(|plugin| &**plugin);
+        plugins.filter(move |plugin| is_enabled(*plugin) && plugin.handles(operation, scope))
     }
 }

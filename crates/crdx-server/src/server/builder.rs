@@ -8,7 +8,7 @@ use super::endpoints::Endpoints;
 use super::endpoints::backend::Backend;
 use super::http::settings::Settings;
 use super::http::user::UserInfo;
-use super::plugins::{AdmissionPlugins, Inputs, plugins};
+use super::plugins::{AdmissionPlugins, Inputs, KindPlugin, plugins};
 use super::random::Random;
 use super::registry::journal::{Journal, RestoredObject, StorageConfig};
 use super::registry::storage::Storage;
@@ -36,6 +36,7 @@ pub struct ServerBuilder {
     drops_history: bool,
     notifier: Option<Arc<dyn WatchNotifier>>,
     kinds: &'static BuiltInKinds,
+    kind_plugins: &'static [&'static KindPlugin],
     tracks_fields: bool,
     authorizes: bool,
     user: UserInfo,
@@ -63,6 +64,7 @@ impl ServerBuilder {
             drops_history: false,
             notifier: None,
             kinds: BuiltInKinds::NONE,
+            kind_plugins: &[],
             tracks_fields: true,
             authorizes: false,
             user: UserInfo::default(),
@@ -201,12 +203,12 @@ impl ServerBuilder {
             admission_kinds::validate(&resources);
         }
         let resources = Arc::new(resources);
-        let admission = Chain::new(plugins(&resources, &self.plugins, self.policies.as_ref()));
+        let admission = Chain::new(plugins(&resources, &self.plugins, self.kind_plugins, self.policies.as_ref()));
         let backend = Backend { resources, admission };
         let endpoints = Endpoints::new(backend, self.reviewed_tokens, self.token_issuer);
         let server = Server { endpoints, authorizes: self.authorizes };
         if self.built_in_kinds && self.generates_fields && !is_partial {
-            server.create_system_classes(self.now);
+            server.create_initial_objects(self.now);
         }
         server
     }

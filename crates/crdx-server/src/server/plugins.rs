@@ -1,49 +1,29 @@
 //! The admission plugins ([`AdmissionPlugin`]), policies and webhooks. They read the resources of the server and the given state of
 //! the cluster.
 
-mod certificate_subject;
+mod always_deny;
 mod cluster;
 mod configuration;
-mod default_class;
+mod kind_plugin;
 mod lifecycle;
-mod limit_ranger;
 mod names;
-mod optional;
-mod pod_resize;
-mod pod_security;
 mod policies;
-mod priority;
-mod resource_quota;
-mod runtime_class;
-mod service_account;
 #[cfg(test)]
 mod tests;
-mod topology_labels;
 mod view;
-mod volume_resize;
 mod webhooks;
 
 use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
-use certificate_subject::CertificateSubjectRestriction;
-pub use configuration::{Configuration, ConfigurationError, PluginDocument};
-use default_class::DefaultClasses;
+use always_deny::AlwaysDeny;
+pub use configuration::AdmissionConfiguration;
+pub use kind_plugin::{AdmissionRequest, KindPlugin, PluginServers};
 use lifecycle::NamespaceLifecycle;
-use limit_ranger::LimitRanger;
 pub use names::{PluginFlagError, UnsimulatedPlugin};
-use optional::OptionalPlugin;
-use pod_resize::PodResize;
-use pod_security::PodSecurity;
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
-use priority::Priority;
-use resource_quota::ResourceQuota;
-use runtime_class::RuntimeClass;
-use service_account::ServiceAccount;
 use std::sync::Arc;
-use topology_labels::PodTopologyLabels;
 pub(in crate::server) use view::Inputs;
-use volume_resize::PersistentVolumeClaimResize;
 use webhooks::AdmissionWebhooks;
 
 /// An admission plugin, or two that follow each other, in the order of the API server (`kubeapiserver/options/plugins.go`).
@@ -59,6 +39,8 @@ pub enum AdmissionPlugin {
     LimitRanger,
     /// `ServiceAccount`, as far as it refuses new Pods
     ServiceAccount,
+    /// `TaintNodesByCondition`
+    TaintNodesByCondition,
     /// `AlwaysPullImages`
     AlwaysPullImages,
     /// `PodSecurity`
@@ -67,12 +49,16 @@ pub enum AdmissionPlugin {
     PodNodeSelector,
     /// `Priority`
     Priority,
+    /// `DefaultTolerationSeconds`
+    DefaultTolerationSeconds,
     /// `PodTolerationRestriction`
     PodTolerationRestriction,
     /// `ExtendedResourceToleration`
     ExtendedResourceToleration,
     /// `DefaultStorageClass`
     DefaultStorageClass,
+    /// `StorageObjectInUseProtection`
+    StorageObjectInUseProtection,
     /// `PersistentVolumeClaimResize`
     PersistentVolumeClaimResize,
     /// `RuntimeClass`
@@ -101,20 +87,23 @@ pub enum AdmissionPlugin {
     AlwaysDeny,
 }
 
-const ALL: [AdmissionPlugin; 25] = [
+const ALL: [AdmissionPlugin; 28] = [
     // Before all others, so that it rejects a request before other plugins change the object.
     AdmissionPlugin::NamespaceLifecycle,
     AdmissionPlugin::NamespaceExists,
     AdmissionPlugin::LimitPodHardAntiAffinityTopology,
     AdmissionPlugin::LimitRanger,
     AdmissionPlugin::ServiceAccount,
+    AdmissionPlugin::TaintNodesByCondition,
     AdmissionPlugin::AlwaysPullImages,
     AdmissionPlugin::PodSecurity,
     AdmissionPlugin::PodNodeSelector,
     AdmissionPlugin::Priority,
+    AdmissionPlugin::DefaultTolerationSeconds,
     AdmissionPlugin::PodTolerationRestriction,
     AdmissionPlugin::ExtendedResourceToleration,
     AdmissionPlugin::DefaultStorageClass,
+    AdmissionPlugin::StorageObjectInUseProtection,
     AdmissionPlugin::PersistentVolumeClaimResize,
     AdmissionPlugin::RuntimeClass,
     AdmissionPlugin::CertificateSubjectRestriction,
@@ -135,7 +124,7 @@ const ALL: [AdmissionPlugin; 25] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmissionPlugins {
     enabled: Vec<AdmissionPlugin>,
-    configuration: Arc<Configuration>,
+    configuration: Arc<AdmissionConfiguration>,
 }
 
 impl AdmissionPlugins {
@@ -161,7 +150,7 @@ impl AdmissionPlugins {
 
     /// Configures the plugins (`--admission-control-config-file`).
     #[must_use]
-    pub fn with_configuration(self, configuration: Configuration) -> Self {
+    pub fn with_configuration(self, configuration: AdmissionConfiguration) -> Self {
         Self { configuration: Arc::new(configuration), ..self }
     }
 }
@@ -172,62 +161,43 @@ impl Default for AdmissionPlugins {
     }
 }
 
-/// Creates the enabled plugins for which the server has the resources; those for policies and webhooks only with `inputs`.
+/// Creates the enabled plugins for which the server has the resources: those of `kinds`, and those for policies and webhooks
+/// only with `inputs`.
 pub(in crate::server) fn plugins(
     resources: &Arc<Resources>,
     enabled: &AdmissionPlugins,
+    kinds: &'static [&'static KindPlugin],
     inputs: Option<&Inputs>,
 ) -> Vec<Box<dyn Plugin>> {
-    let configuration = &enabled.configuration;
-    enabled.enabled.iter().filter_map(|plugin| create(*plugin, resources, inputs, configuration)).collect()
+    let of_kinds = |plugin| {
+        let found = kinds.iter().find(|of_kind| of_kind.plugin == plugin)?;
+        kind_plugin::create(found, resources, &enabled.configuration)
+    };
+    let create = |plugin: &AdmissionPlugin| create(*plugin, resources, inputs).or_else(|| of_kinds(*plugin));
+    enabled.enabled.iter().filter_map(create).collect()
 }
 
-fn create(
-    plugin: AdmissionPlugin,
-    resources: &Arc<Resources>,
-    inputs: Option<&Inputs>,
-    configuration: &Arc<Configuration>,
-) -> Option<Box<dyn Plugin>> {
+/// Creates a plugin that knows no kinds.
+fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&Inputs>) -> Option<Box<dyn Plugin>> {
     fn boxed(plugin: impl Plugin + 'static) -> Box<dyn Plugin> {
         Box::new(plugin)
     }
-    let has_built_in_kinds = resources.serves_built_in_kinds;
-    let inputs = || inputs.cloned();
-    match plugin {
-        AdmissionPlugin::NamespaceLifecycle => NamespaceLifecycle::new(resources).map(boxed),
-        AdmissionPlugin::LimitRanger => LimitRanger::new(resources).map(boxed),
-        AdmissionPlugin::ServiceAccount => ServiceAccount::new(resources).map(boxed),
-        AdmissionPlugin::PodSecurity => PodSecurity::new(resources, configuration).map(boxed),
-        AdmissionPlugin::Priority => Priority::new(resources).map(boxed),
-        AdmissionPlugin::DefaultStorageClass => DefaultClasses::of_claims(resources).map(boxed),
-        AdmissionPlugin::DefaultIngressClass => DefaultClasses::of_ingresses(resources).map(boxed),
-        AdmissionPlugin::PersistentVolumeClaimResize => PersistentVolumeClaimResize::new(resources).map(boxed),
-        AdmissionPlugin::RuntimeClass => RuntimeClass::new(resources).map(boxed),
-        AdmissionPlugin::CertificateSubjectRestriction => {
-            has_built_in_kinds.then(|| boxed(CertificateSubjectRestriction(resources.kinds.content)))
-        }
-        AdmissionPlugin::PodTopologyLabels => PodTopologyLabels::new(resources).map(boxed),
-        AdmissionPlugin::PodResize => PodResize::new(resources).map(boxed),
-        AdmissionPlugin::MutatingAdmissionPolicy => {
-            inputs().map(|inputs| boxed(MutatingAdmissionPolicy::new(resources, inputs)))
-        }
-        AdmissionPlugin::MutatingAdmissionWebhook => {
-            inputs().map(|inputs| boxed(AdmissionWebhooks::new(PolicyKind::Mutating, resources, inputs)))
-        }
-        AdmissionPlugin::ValidatingAdmissionPolicy => {
-            inputs().map(|inputs| boxed(ValidatingAdmissionPolicy::new(resources, inputs)))
-        }
-        AdmissionPlugin::ValidatingAdmissionWebhook => {
-            inputs().map(|inputs| boxed(AdmissionWebhooks::new(PolicyKind::Validating, resources, inputs)))
-        }
-        AdmissionPlugin::ResourceQuota => Some(boxed(ResourceQuota::new(resources, configuration))),
-        AdmissionPlugin::NamespaceExists
-        | AdmissionPlugin::LimitPodHardAntiAffinityTopology
-        | AdmissionPlugin::AlwaysPullImages
-        | AdmissionPlugin::PodNodeSelector
-        | AdmissionPlugin::PodTolerationRestriction
-        | AdmissionPlugin::ExtendedResourceToleration
-        | AdmissionPlugin::DenyServiceExternalIPs
-        | AdmissionPlugin::AlwaysDeny => Some(boxed(OptionalPlugin::new(plugin, resources, configuration))),
+    if plugin == AdmissionPlugin::NamespaceLifecycle {
+        return NamespaceLifecycle::new(resources).map(boxed);
     }
+    if plugin == AdmissionPlugin::AlwaysDeny {
+        return Some(boxed(AlwaysDeny));
+    }
+    let inputs = inputs?.clone();
+    Some(match plugin {
+        AdmissionPlugin::MutatingAdmissionPolicy => boxed(MutatingAdmissionPolicy::new(resources, inputs)),
+        AdmissionPlugin::MutatingAdmissionWebhook => {
+            boxed(AdmissionWebhooks::new(PolicyKind::Mutating, resources, inputs))
+        }
+        AdmissionPlugin::ValidatingAdmissionPolicy => boxed(ValidatingAdmissionPolicy::new(resources, inputs)),
+        AdmissionPlugin::ValidatingAdmissionWebhook => {
+            boxed(AdmissionWebhooks::new(PolicyKind::Validating, resources, inputs))
+        }
+        _ => return None,
+    })
 }

@@ -29,13 +29,12 @@ use crate::server::admission::{Chain, Mutation, Review};
 use crate::server::http::answer::Answer;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Output;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::response::Response;
 use crate::server::http::status::Refusal;
 use crate::server::metadata::Object;
 use crdx_value::Value;
 use crdx_value::field::ErrorType;
-use crdx_value::steps::Spent;
-use std::cell::RefCell;
 use std::sync::Arc;
 use storage::Storage;
 use store::{Raced, Stored};
@@ -110,11 +109,19 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         old: Option<&Value>,
         object: &mut S::Object,
     ) -> Result<Mutation, Refusal> {
-        let notes = RefCell::new(std::mem::take(&mut ctx.notes));
-        let default = |object: &mut Value| self.strategy.default(object, &mut notes.borrow_mut());
-        let mutation = mutate_as_value(ctx, review, old, object, &default);
-        ctx.notes = notes.into_inner();
-        mutation
+        let default = |object: &mut Value, notes: &mut ObjectNotes| self.strategy.default(object, notes);
+        if let Some(object) = object.as_value_mut() {
+            return review.mutate(ctx, old, object, &default);
+        }
+        if !review.is_needed(ctx) {
+            return Ok(Mutation::Unchanged);
+        }
+        let mut value = object.clone().into_value();
+        let mutation = review.mutate(ctx, old, &mut value, &default)?;
+        if mutation == Mutation::Changed {
+            *object = S::Object::of_value(value)?;
+        }
+        Ok(mutation)
     }
 
     /// Adds the warnings of a verdict, or rejects the object if the verdict has errors.
@@ -145,26 +152,4 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         self.strategy.committed(&stored, &shown);
         Ok(shown)
     }
-}
-
-/// Runs mutating admission for the JSON of an object.
-fn mutate_as_value<O: Object>(
-    ctx: &mut Context<'_>,
-    review: &Review<'_>,
-    old: Option<&Value>,
-    object: &mut O,
-    default: &dyn Fn(&mut Value) -> Result<(), Spent>,
-) -> Result<Mutation, Refusal> {
-    if let Some(object) = object.as_value_mut() {
-        return review.mutate(ctx, old, object, default);
-    }
-    if !review.is_needed(ctx) {
-        return Ok(Mutation::Unchanged);
-    }
-    let mut value = object.clone().into_value();
-    let mutation = review.mutate(ctx, old, &mut value, default)?;
-    if mutation == Mutation::Changed {
-        *object = O::of_value(value)?;
-    }
-    Ok(mutation)
 }

@@ -17,8 +17,6 @@ pub(in crate::server) struct RequestScope<'a> {
 }
 
 pub(in crate::server) const NAMESPACES: GroupResource<'static> = GroupResource { group: "", resource: "namespaces" };
-pub(in crate::server) const PRIORITY_CLASSES: GroupResource<'static> =
-    GroupResource { group: "scheduling.k8s.io", resource: "priorityclasses" };
 
 /// Returns true for the group of admission policies, their bindings and webhook configurations.
 pub(in crate::server) fn is_admission(group: &str) -> bool {

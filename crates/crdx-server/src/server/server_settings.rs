@@ -1,6 +1,6 @@
 //! The settings of an API server that decide its answers, besides its version.
 
-use super::plugins::{AdmissionPlugins, Configuration, PluginFlagError, UnsimulatedPlugin};
+use super::plugins::{AdmissionConfiguration, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
 use crdx_value::release::{EmulationError, FeatureGates, Gate, GateError, Minor, Release};
 
 /// The settings of an API server. By default, those of a server without flags.
@@ -15,7 +15,7 @@ pub struct ServerSettings {
     /// The default plugins that are disabled (`--disable-admission-plugins`).
     pub disabled_plugins: Vec<String>,
     /// The configuration of plugins (`--admission-control-config-file`).
-    pub admission: Configuration,
+    pub admission: AdmissionConfiguration,
 }
 
 /// The error for settings that a server does not accept, in its words.
@@ -78,7 +78,7 @@ impl ServerSettings {
         release: Release,
         default: AdmissionPlugins,
     ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), SettingsError> {
-        let has_manifests = !self.admission.manifest_directories().is_empty();
+        let has_manifests = self.admission.manifest_directories().next().is_some();
         if has_manifests && !release.enables(Gate::ManifestBasedAdmissionControlConfig) {
             return Err(SettingsError::Manifests);
         }

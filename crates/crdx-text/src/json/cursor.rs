@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonType {
     /// `{…}`
     Object,
     /// `[…]`
@@ -23,7 +23,7 @@ pub enum Kind {
     Null,
 }
 
-impl Kind {
+impl JsonType {
     /// The name of the type in error messages of `encoding/json`.
     pub fn name(self) -> &'static str {
         match self {
@@ -65,15 +65,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// The type of the value at the cursor.
-    pub fn kind(&mut self) -> Kind {
+    pub fn kind(&mut self) -> JsonType {
         self.skip_space();
         match self.peek() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            None | Some(b'n') => Kind::Null,
-            Some(_) => Kind::Number,
+            Some(b'{') => JsonType::Object,
+            Some(b'[') => JsonType::Array,
+            Some(b'"') => JsonType::String,
+            Some(b't' | b'f') => JsonType::Bool,
+            None | Some(b'n') => JsonType::Null,
+            Some(_) => JsonType::Number,
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn members_come_in_the_order_of_the_text_duplicates_included() {
         let mut cursor = Cursor::new(br#" { "a" : [1, "x\n]" ,{}] , "b":"\"}", "a":null}"#);
-        assert_eq!(cursor.kind(), Kind::Object);
+        assert_eq!(cursor.kind(), JsonType::Object);
         cursor.enter();
         let mut members = Vec::new();
         while let Some(key) = cursor.next_member() {
@@ -179,9 +179,9 @@ mod tests {
         assert_eq!(
             members,
             [
-                member("a", Kind::Array, r#"[1, "x\n]" ,{}]"#),
-                member("b", Kind::String, r#""\"}""#),
-                member("a", Kind::Null, "null")
+                member("a", JsonType::Array, r#"[1, "x\n]" ,{}]"#),
+                member("b", JsonType::String, r#""\"}""#),
+                member("a", JsonType::Null, "null")
             ]
         );
         assert!(!cursor.next_item());

@@ -11,10 +11,10 @@ mod tests;
 
 use super::resolve::{self, Scalar};
 use super::scanner::Scanner;
-use super::source::Source;
+use super::source::CheckedText;
 use super::token::Style;
 use crate::spans::outline::Outline;
-use builder::{Builder, Key, Positions, Values};
+use builder::{MappingKey, NodeBuilder, Positions, Values};
 use crdx_value::Value;
 use std::borrow::Cow;
 
@@ -47,19 +47,19 @@ const fn printable_except(excluded: &[u8]) -> [bool; 256] {
 }
 
 /// The value of a text that consists of one ordinary document.
-pub fn read(source: &Source<'_>) -> Option<Value> {
+pub fn read(source: &CheckedText<'_>) -> Option<Value> {
     build(source, &mut Values)
 }
 
 /// The positions of the nodes of such a text. With a path, members whose key the path does not contain may be missing.
-pub fn outline(source: &Source<'_>, path: Option<&str>) -> Option<Outline> {
+pub fn outline(source: &CheckedText<'_>, path: Option<&str>) -> Option<Outline> {
     let mut positions = Positions { path, ..Positions::default() };
     build(source, &mut positions)?;
     Some(positions.outline)
 }
 
 /// Passes the nodes of a text that consists of one ordinary document to `builder`, and returns the root.
-fn build<B: Builder>(source: &Source<'_>, builder: &mut B) -> Option<B::Node> {
+fn build<B: NodeBuilder>(source: &CheckedText<'_>, builder: &mut B) -> Option<B::Node> {
     if source.emulates_chunks || source.start > 0 || !source.text.ends_with('\n') || has_other_breaks(&source.text) {
         return None;
     }
@@ -67,7 +67,7 @@ fn build<B: Builder>(source: &Source<'_>, builder: &mut B) -> Option<B::Node> {
     u32::try_from(source.text.len()).ok()?;
     let bytes = source.text.as_bytes();
     let has_tabs = memchr::memchr(b'\t', bytes).is_some();
-    let mut reader = Reader { source, text: &source.text, bytes, has_tabs, at: 0, column: END, builder };
+    let mut reader = BlockReader { source, text: &source.text, bytes, has_tabs, at: 0, column: END, builder };
     if let Some(rest) = source.text.strip_prefix("---")
         && rest.starts_with(['\n', ' '])
     {
@@ -88,8 +88,8 @@ fn has_other_breaks(text: &str) -> bool {
 }
 
 /// The position in a text. Between two nodes it is at the first character of a line that is not a space.
-struct Reader<'a, 'b, B> {
-    source: &'a Source<'a>,
+struct BlockReader<'a, 'b, B> {
+    source: &'a CheckedText<'a>,
     text: &'a str,
     bytes: &'a [u8],
     /// True if there is a tab anywhere in the text.
@@ -100,7 +100,7 @@ struct Reader<'a, 'b, B> {
     builder: &'b mut B,
 }
 
-impl<'a, B: Builder> Reader<'a, '_, B> {
+impl<'a, B: NodeBuilder> BlockReader<'a, '_, B> {
     fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(b'\n')
     }
@@ -207,7 +207,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
     }
 
     /// Reads the rest of a mapping after its first key.
-    fn mapping(&mut self, column: i32, first: Key<'a>, depth: usize) -> Option<B::Node> {
+    fn mapping(&mut self, column: i32, first: MappingKey<'a>, depth: usize) -> Option<B::Node> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -301,7 +301,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
     }
 
     /// Reads a plain or quoted key and its `:`, and leaves everything else unread.
-    fn key(&mut self) -> Option<Key<'a>> {
+    fn key(&mut self) -> Option<MappingKey<'a>> {
         let start = self.at;
         let first = self.byte(start);
         if first == b'"' || first == b'\'' {
@@ -309,7 +309,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
             let end = self.at;
             let is_key = self.at_indicator(b':');
             self.at += 1;
-            return (is_key && text.len() <= MAX_KEY).then_some(Key { text: Cow::Borrowed(text), start, end });
+            return (is_key && text.len() <= MAX_KEY).then_some(MappingKey { text: Cow::Borrowed(text), start, end });
         }
         if !first.is_ascii_alphanumeric() && !matches!(first, b'_' | b'/' | b'.' | b'$') {
             return None;
@@ -330,7 +330,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         if text.len() > MAX_KEY {
             return None;
         }
-        Some(Key { text: plain_key(text)?, start, end })
+        Some(MappingKey { text: plain_key(text)?, start, end })
     }
 
     /// Reads a scalar or a flow collection that begins on this line, in the collection at `indent`, and moves to the
@@ -480,7 +480,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         self.builder.scalar(Cow::Borrowed(text), style, start..self.at)
     }
 
-    fn flow_key(&mut self) -> Option<Key<'a>> {
+    fn flow_key(&mut self) -> Option<MappingKey<'a>> {
         let start = self.at;
         let text = match self.byte(start) {
             b'"' | b'\'' => Cow::Borrowed(self.simple_quoted()?),
@@ -489,7 +489,7 @@ impl<'a, B: Builder> Reader<'a, '_, B> {
         let end = self.at;
         let is_key = self.at_indicator(b':') && text.len() <= MAX_KEY;
         self.at += 1;
-        is_key.then_some(Key { text, start, end })
+        is_key.then_some(MappingKey { text, start, end })
     }
 
     /// Reads a plain scalar in a flow collection. It begins with a letter, a digit or one of a few other characters, and may

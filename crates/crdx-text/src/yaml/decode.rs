@@ -36,8 +36,15 @@ pub struct Decoded {
     pub duplicates: Vec<Duplicate>,
 }
 
+/// What to do with duplicate keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum DuplicateKeys {
+    Ignore,
+    Collect,
+}
+
 /// Decodes the value of `tree`; `text` is its source.
-pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, Error> {
+pub fn decode(tree: &Tree<'_>, text: &str, mode: DuplicateKeys) -> Result<Decoded, Error> {
     if tree.nodes.is_empty() {
         return Ok(Decoded { value: Value::Null, repeated: false, duplicates: Vec::new() });
     }
@@ -55,7 +62,7 @@ pub fn decode(tree: &Tree<'_>, text: &str, duplicates: bool) -> Result<Decoded, 
         lines: OnceCell::new(),
         infinite: false,
         repeated: false,
-        seen: duplicates.then(Vec::new),
+        seen: (mode == DuplicateKeys::Collect).then(Vec::new),
         duplicates: Vec::new(),
     };
     let value = decoder.run()?;
@@ -165,14 +172,14 @@ enum Frame {
 /// A key whose value is being decoded.
 struct Pending {
     text: String,
-    identity: Option<Identity>,
+    identity: Option<KeyIdentity>,
     key: usize,
     value: usize,
 }
 
 /// The identity of a key in Go: its type and value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Identity {
+enum KeyIdentity {
     Null,
     Bool(bool),
     Int(i64),
@@ -181,7 +188,7 @@ enum Identity {
     Text(String),
 }
 
-impl Identity {
+impl KeyIdentity {
     fn show(&self) -> String {
         syntax::show_scalar(&match self {
             Self::Null => Scalar::Null,
@@ -195,16 +202,16 @@ impl Identity {
 }
 
 /// The identity of a key; `None` for NaN, which never equals itself.
-fn identity(scalar: Scalar<'_>) -> Option<Identity> {
+fn identity(scalar: Scalar<'_>) -> Option<KeyIdentity> {
     Some(match scalar {
-        Scalar::Null => Identity::Null,
-        Scalar::Bool(b) => Identity::Bool(b),
-        Scalar::Int(i) => Identity::Int(i),
-        Scalar::Uint(u) => Identity::Uint(u),
+        Scalar::Null => KeyIdentity::Null,
+        Scalar::Bool(b) => KeyIdentity::Bool(b),
+        Scalar::Int(i) => KeyIdentity::Int(i),
+        Scalar::Uint(u) => KeyIdentity::Uint(u),
         Scalar::Float(x) if x.is_nan() => return None,
         // Adding zero converts -0 to +0.
-        Scalar::Float(x) => Identity::Float((x + 0.0).to_bits()),
-        Scalar::Text(text) => Identity::Text(text.into_owned()),
+        Scalar::Float(x) => KeyIdentity::Float((x + 0.0).to_bits()),
+        Scalar::Text(text) => KeyIdentity::Text(text.into_owned()),
     })
 }
 
@@ -238,7 +245,7 @@ struct Decoder<'t, 'a> {
     infinite: bool,
     repeated: bool,
     /// The keys of each open object with their first positions; only if duplicates are requested.
-    seen: Option<Vec<BTreeMap<Identity, usize>>>,
+    seen: Option<Vec<BTreeMap<KeyIdentity, usize>>>,
     duplicates: Vec<Duplicate>,
 }
 
@@ -460,7 +467,7 @@ impl<'t, 'a> Decoder<'t, 'a> {
     }
 
     /// Records a duplicate key. Its value has been decoded already, so duplicates inside the value are reported first.
-    fn look_for_duplicate(&mut self, identity: Option<Identity>, key: usize, value: usize) {
+    fn look_for_duplicate(&mut self, identity: Option<KeyIdentity>, key: usize, value: usize) {
         let Some(identity) = identity else { return };
         let Some(keys) = self.seen.as_mut().and_then(|seen| seen.last_mut()) else { return };
         let shown = identity.show();

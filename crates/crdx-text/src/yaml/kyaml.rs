@@ -53,7 +53,7 @@ fn write(out: &mut String, value: &Value, level: usize) {
             }
             out.push(']');
         }
-        Value::String(text) => write_text(out, text, level + 1, false),
+        Value::String(text) => write_text(out, text, Layout::Folded { level: level + 1 }),
         other => json::write_compact(out, other),
     }
 }
@@ -64,14 +64,27 @@ fn indent(out: &mut String, level: usize) {
 
 fn write_key(out: &mut String, key: &str) {
     if needs_quotes(key) {
-        write_text(out, key, 0, true);
+        write_text(out, key, Layout::Compact);
     } else {
         out.push_str(key);
     }
 }
 
-/// Writes a quoted string. One with several lines is folded, unless it is `compact`.
-fn write_text(out: &mut String, text: &str, level: usize, compact: bool) {
+/// The layout of a string with several lines.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// The string is on one line, as keys must be.
+    Compact,
+    /// Each line is on a line of its own, at this level of indentation.
+    Folded { level: usize },
+}
+
+/// Writes a quoted string.
+fn write_text(out: &mut String, text: &str, layout: Layout) {
+    let (compact, level) = match layout {
+        Layout::Compact => (true, 0),
+        Layout::Folded { level } => (false, level),
+    };
     let folded = text.contains('\n') && !compact;
     out.push_str(if folded { "\"\\\n" } else { "\"" });
     for c in text.chars() {

@@ -4,8 +4,8 @@
 //! As in Go, errors name the line before the actual one, and `[? , a]` drops the comma.
 
 use super::scanner::Scanner;
-use super::source::Source;
-use super::token::{Kind, Mark, Style, Tag, TagDirective};
+use super::source::CheckedText;
+use super::token::{Mark, Style, Tag, TagDirective, TokenKind};
 use crate::{Error, Position};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub struct Located<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ParserState {
     FirstDocument,
     Document,
     DocumentContent,
@@ -69,7 +69,7 @@ enum State {
 
 /// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum ParseContext {
     /// Inside `[]` or `{}`.
     Flow,
     /// In a block collection.
@@ -78,56 +78,68 @@ enum Context {
     BlockOrIndentless,
 }
 
+/// The position of an entry in a flow collection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FlowEntry {
+    First,
+    Next,
+}
+
 pub struct Parser<'a> {
     scanner: Scanner<'a>,
     text: &'a str,
-    state: State,
-    states: Vec<State>,
+    state: ParserState,
+    states: Vec<ParserState>,
     /// The prefixes of tag handles.
     directives: HashMap<String, String>,
 }
 
 impl<'a> Parser<'a> {
     /// Creates a parser at the start of `source`.
-    pub fn new(source: &'a Source<'a>) -> Self {
-        let (state, states) = (State::FirstDocument, Vec::new());
+    pub fn new(source: &'a CheckedText<'a>) -> Self {
+        let (state, states) = (ParserState::FirstDocument, Vec::new());
         Self { scanner: Scanner::new(source), text: &source.text, state, states, directives: HashMap::new() }
     }
 
     /// The next event.
     pub fn next(&mut self) -> Result<Located<'a>, Error> {
         match self.state {
-            State::FirstDocument => {
+            ParserState::FirstDocument => {
                 self.scanner.peek()?;
                 self.scanner.take();
-                self.document_start(true)
+                self.document_start()
             }
-            State::Document => self.document_start(false),
-            State::DocumentContent => self.document_content(),
-            State::DocumentEnd => self.document_end(),
-            State::BlockNode => self.node(Context::Block),
-            State::BlockSequence => self.block_sequence(),
-            State::IndentlessSequence => self.indentless_sequence(),
-            State::BlockMappingKey => self.block_mapping_key(),
-            State::BlockMappingValue => self.block_mapping_value(),
-            State::FlowSequenceFirst => self.flow_sequence(true),
-            State::FlowSequence => self.flow_sequence(false),
-            State::FlowPairKey => self.flow_pair_key(),
-            State::FlowPairValue => self.flow_pair_value(),
-            State::FlowPairEnd => {
+            ParserState::Document => {
+                while self.scanner.peek()?.kind == TokenKind::DocumentEnd {
+                    self.take();
+                }
+                self.document_start()
+            }
+            ParserState::DocumentContent => self.document_content(),
+            ParserState::DocumentEnd => self.document_end(),
+            ParserState::BlockNode => self.node(ParseContext::Block),
+            ParserState::BlockSequence => self.block_sequence(),
+            ParserState::IndentlessSequence => self.indentless_sequence(),
+            ParserState::BlockMappingKey => self.block_mapping_key(),
+            ParserState::BlockMappingValue => self.block_mapping_value(),
+            ParserState::FlowSequenceFirst => self.flow_sequence(FlowEntry::First),
+            ParserState::FlowSequence => self.flow_sequence(FlowEntry::Next),
+            ParserState::FlowPairKey => self.flow_pair_key(),
+            ParserState::FlowPairValue => self.flow_pair_value(),
+            ParserState::FlowPairEnd => {
                 let start = self.scanner.peek()?.start;
-                self.state = State::FlowSequence;
+                self.state = ParserState::FlowSequence;
                 Ok(located(Event::MappingEnd, start, start))
             }
-            State::FlowMappingFirst => self.flow_mapping_key(true),
-            State::FlowMappingKey => self.flow_mapping_key(false),
-            State::FlowMappingValue => self.flow_mapping_value(),
-            State::FlowMappingEmptyValue => {
+            ParserState::FlowMappingFirst => self.flow_mapping_key(FlowEntry::First),
+            ParserState::FlowMappingKey => self.flow_mapping_key(FlowEntry::Next),
+            ParserState::FlowMappingValue => self.flow_mapping_value(),
+            ParserState::FlowMappingEmptyValue => {
                 let start = self.scanner.peek()?.start;
-                self.state = State::FlowMappingKey;
+                self.state = ParserState::FlowMappingKey;
                 Ok(empty(start))
             }
-            State::End => Ok(located(Event::StreamEnd, Mark::default(), Mark::default())),
+            ParserState::End => Ok(located(Event::StreamEnd, Mark::default(), Mark::default())),
         }
     }
 
@@ -142,7 +154,7 @@ impl<'a> Parser<'a> {
 
     /// Returns to the state of the enclosing node.
     fn leave(&mut self) {
-        self.state = self.states.pop().unwrap_or(State::End);
+        self.state = self.states.pop().unwrap_or(ParserState::End);
     }
 
     /// Consumes the current token and returns its end.
@@ -151,12 +163,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a node and continues in state `then`.
-    fn node_then(&mut self, context: Context, then: State) -> Result<Located<'a>, Error> {
+    fn node_then(&mut self, context: ParseContext, then: ParserState) -> Result<Located<'a>, Error> {
         self.states.push(then);
         self.node(context)
     }
 
-    fn empty_scalar(&mut self, at: Mark, then: State) -> Located<'a> {
+    fn empty_scalar(&mut self, at: Mark, then: ParserState) -> Located<'a> {
         self.state = then;
         empty(at)
     }
@@ -168,25 +180,22 @@ impl<'a> Parser<'a> {
         located(event, start, end)
     }
 
-    fn document_start(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if !first {
-            while self.scanner.peek()?.kind == Kind::DocumentEnd {
-                self.take();
-            }
-        }
+    fn document_start(&mut self) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
         match token.kind {
-            Kind::StreamEnd => {
+            TokenKind::StreamEnd => {
                 self.take();
-                self.state = State::End;
+                self.state = ParserState::End;
                 Ok(located(Event::StreamEnd, start, start))
             }
-            Kind::Version(..) | Kind::TagDirective(_) | Kind::DocumentStart => self.explicit_document(start),
-            _ if first => {
+            TokenKind::Version(..) | TokenKind::TagDirective(_) | TokenKind::DocumentStart => {
+                self.explicit_document(start)
+            }
+            _ if self.state == ParserState::FirstDocument => {
                 self.default_directives();
-                self.states.push(State::DocumentEnd);
-                self.state = State::BlockNode;
+                self.states.push(ParserState::DocumentEnd);
+                self.state = ParserState::BlockNode;
                 Ok(located(Event::DocumentStart, start, start))
             }
             _ => self.explicit_document(start),
@@ -196,13 +205,13 @@ impl<'a> Parser<'a> {
     fn explicit_document(&mut self, start: Mark) -> Result<Located<'a>, Error> {
         self.process_directives()?;
         let token = self.scanner.peek()?;
-        let (is_start, at) = (token.kind == Kind::DocumentStart, token.start);
+        let (is_start, at) = (token.kind == TokenKind::DocumentStart, token.start);
         if !is_start {
             return Err(self.error("did not find expected <document start>", at));
         }
         let end = self.take();
-        self.states.push(State::DocumentEnd);
-        self.state = State::DocumentContent;
+        self.states.push(ParserState::DocumentEnd);
+        self.state = ParserState::DocumentContent;
         Ok(located(Event::DocumentStart, start, end))
     }
 
@@ -212,7 +221,7 @@ impl<'a> Parser<'a> {
             let token = self.scanner.peek()?;
             let start = token.start;
             match &token.kind {
-                Kind::Version(major, minor) => {
+                TokenKind::Version(major, minor) => {
                     let supported = (*major, *minor) == (1, 1);
                     if version_seen {
                         return Err(self.error("found duplicate %YAML directive", start));
@@ -222,7 +231,7 @@ impl<'a> Parser<'a> {
                     }
                     version_seen = true;
                 }
-                Kind::TagDirective(directive) => {
+                TokenKind::TagDirective(directive) => {
                     let TagDirective { handle, prefix } = (**directive).clone();
                     if self.directives.insert(handle, prefix).is_some() {
                         return Err(self.error("found duplicate %TAG directive", start));
@@ -246,11 +255,15 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let start = token.start;
         match token.kind {
-            Kind::Version(..) | Kind::TagDirective(_) | Kind::DocumentStart | Kind::DocumentEnd | Kind::StreamEnd => {
+            TokenKind::Version(..)
+            | TokenKind::TagDirective(_)
+            | TokenKind::DocumentStart
+            | TokenKind::DocumentEnd
+            | TokenKind::StreamEnd => {
                 self.leave();
                 Ok(empty(start))
             }
-            _ => self.node(Context::Block),
+            _ => self.node(ParseContext::Block),
         }
     }
 
@@ -258,18 +271,18 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let start = token.start;
         let mut end = start;
-        if token.kind == Kind::DocumentEnd {
+        if token.kind == TokenKind::DocumentEnd {
             end = self.take();
         }
         self.directives.clear();
-        self.state = State::Document;
+        self.state = ParserState::Document;
         Ok(located(Event::DocumentEnd, start, end))
     }
 
-    fn node(&mut self, context: Context) -> Result<Located<'a>, Error> {
+    fn node(&mut self, context: ParseContext) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
         let (start, mut end) = (token.start, token.start);
-        if let Kind::Alias(name) = token.kind {
+        if let TokenKind::Alias(name) = token.kind {
             let end = token.end;
             self.take();
             self.leave();
@@ -280,13 +293,13 @@ impl<'a> Parser<'a> {
         let mut tag: Option<(Box<Tag>, Mark)> = None;
         loop {
             match self.scanner.peek()?.kind {
-                Kind::Anchor(name) if anchor.is_none() => {
+                TokenKind::Anchor(name) if anchor.is_none() => {
                     anchor = Some(name);
                     end = self.take();
                 }
-                Kind::Tag(_) if tag.is_none() => {
+                TokenKind::Tag(_) if tag.is_none() => {
                     if let Some(token) = self.scanner.take()
-                        && let Kind::Tag(written) = token.kind
+                        && let TokenKind::Tag(written) = token.kind
                     {
                         end = token.end;
                         tag = Some((written, token.start));
@@ -303,35 +316,35 @@ impl<'a> Parser<'a> {
         let (token_start, content_end) = (token.start, token.end);
         let located = |event, end| Ok(Located { event, anchor, start, end });
         match &token.kind {
-            Kind::BlockEntry if context == Context::BlockOrIndentless => {
-                self.state = State::IndentlessSequence;
+            TokenKind::BlockEntry if context == ParseContext::BlockOrIndentless => {
+                self.state = ParserState::IndentlessSequence;
                 located(Event::SequenceStart, content_end)
             }
-            Kind::Scalar(_, style) => {
+            TokenKind::Scalar(_, style) => {
                 let implicit = tag.as_deref().map_or(*style == Style::Plain, |tag| tag == "!");
                 self.leave();
                 let value = match self.scanner.take().map(|t| t.kind) {
-                    Some(Kind::Scalar(value, _)) => value,
+                    Some(TokenKind::Scalar(value, _)) => value,
                     _ => Cow::Borrowed(""),
                 };
                 located(Event::Scalar { value, tag, implicit }, content_end)
             }
-            Kind::FlowSequenceStart => {
-                self.state = State::FlowSequenceFirst;
+            TokenKind::FlowSequenceStart => {
+                self.state = ParserState::FlowSequenceFirst;
                 located(Event::SequenceStart, content_end)
             }
-            Kind::FlowMappingStart => {
-                self.state = State::FlowMappingFirst;
+            TokenKind::FlowMappingStart => {
+                self.state = ParserState::FlowMappingFirst;
                 located(Event::MappingStart, content_end)
             }
-            Kind::BlockSequenceStart if context != Context::Flow => {
+            TokenKind::BlockSequenceStart if context != ParseContext::Flow => {
                 self.take();
-                self.state = State::BlockSequence;
+                self.state = ParserState::BlockSequence;
                 located(Event::SequenceStart, content_end)
             }
-            Kind::BlockMappingStart if context != Context::Flow => {
+            TokenKind::BlockMappingStart if context != ParseContext::Flow => {
                 self.take();
-                self.state = State::BlockMappingKey;
+                self.state = ParserState::BlockMappingKey;
                 located(Event::MappingStart, content_end)
             }
             _ if anchor.is_some() || tag.is_some() => {
@@ -356,14 +369,16 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let start = token.start;
         match token.kind {
-            Kind::BlockEntry => {
+            TokenKind::BlockEntry => {
                 let at = self.take();
                 match self.scanner.peek()?.kind {
-                    Kind::BlockEntry | Kind::BlockEnd => Ok(self.empty_scalar(at, State::BlockSequence)),
-                    _ => self.node_then(Context::Block, State::BlockSequence),
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => {
+                        Ok(self.empty_scalar(at, ParserState::BlockSequence))
+                    }
+                    _ => self.node_then(ParseContext::Block, ParserState::BlockSequence),
                 }
             }
-            Kind::BlockEnd => Ok(self.end_collection(Event::SequenceEnd)),
+            TokenKind::BlockEnd => Ok(self.end_collection(Event::SequenceEnd)),
             _ => Err(self.error("did not find expected '-' indicator", start)),
         }
     }
@@ -371,16 +386,16 @@ impl<'a> Parser<'a> {
     fn indentless_sequence(&mut self) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
-        if token.kind != Kind::BlockEntry {
+        if token.kind != TokenKind::BlockEntry {
             self.leave();
             return Ok(located(Event::SequenceEnd, start, start));
         }
         let at = self.take();
         match self.scanner.peek()?.kind {
-            Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => {
-                Ok(self.empty_scalar(at, State::IndentlessSequence))
+            TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                Ok(self.empty_scalar(at, ParserState::IndentlessSequence))
             }
-            _ => self.node_then(Context::Block, State::IndentlessSequence),
+            _ => self.node_then(ParseContext::Block, ParserState::IndentlessSequence),
         }
     }
 
@@ -388,11 +403,11 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         let start = token.start;
         match token.kind {
-            Kind::Key => {
+            TokenKind::Key => {
                 let at = self.take();
-                self.block_mapping_node(at, State::BlockMappingValue)
+                self.block_mapping_node(at, ParserState::BlockMappingValue)
             }
-            Kind::BlockEnd => Ok(self.end_collection(Event::MappingEnd)),
+            TokenKind::BlockEnd => Ok(self.end_collection(Event::MappingEnd)),
             _ => Err(self.error("did not find expected key", start)),
         }
     }
@@ -400,51 +415,51 @@ impl<'a> Parser<'a> {
     fn block_mapping_value(&mut self) -> Result<Located<'a>, Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
-        if token.kind != Kind::Value {
-            return Ok(self.empty_scalar(start, State::BlockMappingKey));
+        if token.kind != TokenKind::Value {
+            return Ok(self.empty_scalar(start, ParserState::BlockMappingKey));
         }
         let at = self.take();
-        self.block_mapping_node(at, State::BlockMappingKey)
+        self.block_mapping_node(at, ParserState::BlockMappingKey)
     }
 
     /// Parses the node after `?` or `:`, which may be empty.
-    fn block_mapping_node(&mut self, at: Mark, then: State) -> Result<Located<'a>, Error> {
+    fn block_mapping_node(&mut self, at: Mark, then: ParserState) -> Result<Located<'a>, Error> {
         match self.scanner.peek()?.kind {
-            Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty_scalar(at, then)),
-            _ => self.node_then(Context::BlockOrIndentless, then),
+            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(self.empty_scalar(at, then)),
+            _ => self.node_then(ParseContext::BlockOrIndentless, then),
         }
     }
 
     /// Parses the `,` between two entries of a flow collection.
-    fn flow_entry(&mut self, first: bool, problem: &str) -> Result<(), Error> {
-        if first {
-            return Ok(());
-        }
+    /// Reads the comma before an entry.
+    fn comma(&mut self, problem: &str) -> Result<(), Error> {
         let token = self.scanner.peek()?;
         let start = token.start;
-        if token.kind != Kind::FlowEntry {
+        if token.kind != TokenKind::FlowEntry {
             return Err(self.error(problem, start));
         }
         self.take();
         Ok(())
     }
 
-    fn flow_sequence(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if first {
+    fn flow_sequence(&mut self, entry: FlowEntry) -> Result<Located<'a>, Error> {
+        if entry == FlowEntry::First {
             self.take();
         }
-        if self.scanner.peek()?.kind != Kind::FlowSequenceEnd {
-            self.flow_entry(first, "did not find expected ',' or ']'")?;
+        if self.scanner.peek()?.kind != TokenKind::FlowSequenceEnd {
+            if entry == FlowEntry::Next {
+                self.comma("did not find expected ',' or ']'")?;
+            }
             let token = self.scanner.peek()?;
             let start = token.start;
             match token.kind {
-                Kind::Key => {
+                TokenKind::Key => {
                     let end = self.take();
-                    self.state = State::FlowPairKey;
+                    self.state = ParserState::FlowPairKey;
                     return Ok(located(Event::MappingStart, start, end));
                 }
-                Kind::FlowSequenceEnd => {}
-                _ => return self.node_then(Context::Flow, State::FlowSequence),
+                TokenKind::FlowSequenceEnd => {}
+                _ => return self.node_then(ParseContext::Flow, ParserState::FlowSequence),
             }
         }
         Ok(self.end_collection(Event::SequenceEnd))
@@ -452,11 +467,11 @@ impl<'a> Parser<'a> {
 
     fn flow_pair_key(&mut self) -> Result<Located<'a>, Error> {
         match self.scanner.peek()?.kind {
-            Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd => {
+            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
                 let at = self.take();
-                Ok(self.empty_scalar(at, State::FlowPairValue))
+                Ok(self.empty_scalar(at, ParserState::FlowPairValue))
             }
-            _ => self.node_then(Context::Flow, State::FlowPairValue),
+            _ => self.node_then(ParseContext::Flow, ParserState::FlowPairValue),
         }
     }
 
@@ -464,36 +479,38 @@ impl<'a> Parser<'a> {
         let token = self.scanner.peek()?;
         // The position of an empty value is that of the `:`.
         let start = token.start;
-        if token.kind == Kind::Value {
+        if token.kind == TokenKind::Value {
             self.take();
             match self.scanner.peek()?.kind {
-                Kind::FlowEntry | Kind::FlowSequenceEnd => {}
-                _ => return self.node_then(Context::Flow, State::FlowPairEnd),
+                TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {}
+                _ => return self.node_then(ParseContext::Flow, ParserState::FlowPairEnd),
             }
         }
-        Ok(self.empty_scalar(start, State::FlowPairEnd))
+        Ok(self.empty_scalar(start, ParserState::FlowPairEnd))
     }
 
-    fn flow_mapping_key(&mut self, first: bool) -> Result<Located<'a>, Error> {
-        if first {
+    fn flow_mapping_key(&mut self, entry: FlowEntry) -> Result<Located<'a>, Error> {
+        if entry == FlowEntry::First {
             self.take();
         }
-        if self.scanner.peek()?.kind != Kind::FlowMappingEnd {
-            self.flow_entry(first, "did not find expected ',' or '}'")?;
+        if self.scanner.peek()?.kind != TokenKind::FlowMappingEnd {
+            if entry == FlowEntry::Next {
+                self.comma("did not find expected ',' or '}'")?;
+            }
             match self.scanner.peek()?.kind {
-                Kind::Key => {
+                TokenKind::Key => {
                     self.take();
                     let token = self.scanner.peek()?;
                     let start = token.start;
                     return match token.kind {
-                        Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd => {
-                            Ok(self.empty_scalar(start, State::FlowMappingValue))
+                        TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => {
+                            Ok(self.empty_scalar(start, ParserState::FlowMappingValue))
                         }
-                        _ => self.node_then(Context::Flow, State::FlowMappingValue),
+                        _ => self.node_then(ParseContext::Flow, ParserState::FlowMappingValue),
                     };
                 }
-                Kind::FlowMappingEnd => {}
-                _ => return self.node_then(Context::Flow, State::FlowMappingEmptyValue),
+                TokenKind::FlowMappingEnd => {}
+                _ => return self.node_then(ParseContext::Flow, ParserState::FlowMappingEmptyValue),
             }
         }
         Ok(self.end_collection(Event::MappingEnd))
@@ -501,16 +518,16 @@ impl<'a> Parser<'a> {
 
     fn flow_mapping_value(&mut self) -> Result<Located<'a>, Error> {
         let mut start = self.scanner.peek()?.start;
-        if self.scanner.peek()?.kind == Kind::Value {
+        if self.scanner.peek()?.kind == TokenKind::Value {
             self.take();
             let token = self.scanner.peek()?;
             start = token.start;
             match token.kind {
-                Kind::FlowEntry | Kind::FlowMappingEnd => {}
-                _ => return self.node_then(Context::Flow, State::FlowMappingKey),
+                TokenKind::FlowEntry | TokenKind::FlowMappingEnd => {}
+                _ => return self.node_then(ParseContext::Flow, ParserState::FlowMappingKey),
             }
         }
-        Ok(self.empty_scalar(start, State::FlowMappingKey))
+        Ok(self.empty_scalar(start, ParserState::FlowMappingKey))
     }
 }
 

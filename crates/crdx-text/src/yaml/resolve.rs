@@ -20,7 +20,6 @@ pub enum Scalar<'a> {
     Uint(u64),
     /// Any other number, including `.inf` and `.nan`.
     Float(f64),
-    /// A string.
     Text(Cow<'a, str>),
 }
 

@@ -8,8 +8,8 @@
 mod directive;
 mod scalar;
 
-use super::source::Source;
-use super::token::{Kind, Mark, Token};
+use super::source::CheckedText;
+use super::token::{Mark, Token, TokenKind};
 use crate::{Error, ErrorKind, Position};
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ const MAX_KEY: usize = 1024;
 
 /// The token after the end of the stream.
 static END: Token<'static> =
-    Token { kind: Kind::StreamEnd, start: Mark { at: 0, line: 0 }, end: Mark { at: 0, line: 0 } };
+    Token { kind: TokenKind::StreamEnd, start: Mark { at: 0, line: 0 }, end: Mark { at: 0, line: 0 } };
 
 /// A position at which a simple key (without `?`) may start.
 #[derive(Clone, Copy, Default)]
@@ -36,7 +36,7 @@ struct SimpleKey {
 
 /// The scanner. [`Scanner::peek`] and [`Scanner::take`] return tokens one by one.
 pub(crate) struct Scanner<'a> {
-    source: &'a Source<'a>,
+    source: &'a CheckedText<'a>,
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Scanner<'a> {
     /// The number of characters before this line.
     line_index: usize,
     /// The end of the text that Go's reader would have decoded, and the start of its buffer; maintained only for
-    /// [`Source::careful`].
+    /// [`CheckedText::careful`].
     decoded: usize,
     buffer: usize,
 
@@ -68,7 +68,7 @@ pub(crate) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// Creates a scanner at the start of `source`.
-    pub fn new(source: &'a Source<'a>) -> Self {
+    pub fn new(source: &'a CheckedText<'a>) -> Self {
         Self {
             source,
             text: &source.text,
@@ -222,13 +222,13 @@ impl<'a> Scanner<'a> {
 
     // The token queue
 
-    fn push(&mut self, kind: Kind<'a>, start: Mark) {
+    fn push(&mut self, kind: TokenKind<'a>, start: Mark) {
         let end = self.mark();
         self.tokens.push_back(Token { kind, start, end });
     }
 
     /// Inserts a token without text before token `number`, or at the end if that token was already taken.
-    fn insert(&mut self, kind: Kind<'a>, number: usize, mark: Mark) {
+    fn insert(&mut self, kind: TokenKind<'a>, number: usize, mark: Mark) {
         let token = Token { kind, start: mark, end: mark };
         match number.checked_sub(self.taken) {
             Some(i) if i <= self.tokens.len() => self.tokens.insert(i, token),
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
         self.demand(1)?;
         if !self.started {
             self.started = true;
-            self.push(Kind::StreamStart, self.mark());
+            self.push(TokenKind::StreamStart, self.mark());
             return Ok(());
         }
         self.skip_to_token()?;
@@ -283,19 +283,19 @@ impl<'a> Scanner<'a> {
             self.key_allowed = false;
             let start = self.mark();
             self.at += 3;
-            self.push(if c == b'-' { Kind::DocumentStart } else { Kind::DocumentEnd }, start);
+            self.push(if c == b'-' { TokenKind::DocumentStart } else { TokenKind::DocumentEnd }, start);
             return Ok(());
         }
         let in_flow = self.flow_level > 0;
         match c {
-            b'[' => self.fetch_flow_start(Kind::FlowSequenceStart),
-            b'{' => self.fetch_flow_start(Kind::FlowMappingStart),
-            b']' => self.fetch_flow_end(Kind::FlowSequenceEnd),
-            b'}' => self.fetch_flow_end(Kind::FlowMappingEnd),
+            b'[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
+            b'{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
+            b']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
+            b'}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
             b',' => {
                 self.remove_key()?;
                 self.key_allowed = true;
-                self.push_indicator(Kind::FlowEntry);
+                self.push_indicator(TokenKind::FlowEntry);
                 Ok(())
             }
             b'-' if self.is_blankz(1) => self.fetch_block_entry(),
@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
             b'*' | b'&' => {
                 self.save_key()?;
                 self.key_allowed = false;
-                self.scan_anchor(c == b'*')
+                self.scan_anchor(if c == b'*' { TokenKind::Alias } else { TokenKind::Anchor })
             }
             b'!' => {
                 self.save_key()?;
@@ -440,7 +440,7 @@ impl<'a> Scanner<'a> {
     // Indentation
 
     /// Increases the indentation to `column` if that is deeper, and inserts `kind` before token `number`.
-    fn roll_indent(&mut self, column: i32, number: usize, kind: Kind<'a>, mark: Mark) -> Result<(), Error> {
+    fn roll_indent(&mut self, column: i32, number: usize, kind: TokenKind<'a>, mark: Mark) -> Result<(), Error> {
         if self.flow_level > 0 || self.indent >= column {
             return Ok(());
         }
@@ -458,14 +458,14 @@ impl<'a> Scanner<'a> {
             return;
         }
         while self.indent > column {
-            self.push(Kind::BlockEnd, self.mark());
+            self.push(TokenKind::BlockEnd, self.mark());
             self.indent = self.indents.pop().unwrap_or(-1);
         }
     }
 
     // Tokens of one character
 
-    fn push_indicator(&mut self, kind: Kind<'a>) {
+    fn push_indicator(&mut self, kind: TokenKind<'a>) {
         let start = self.mark();
         self.at += 1;
         self.push(kind, start);
@@ -483,11 +483,11 @@ impl<'a> Scanner<'a> {
         self.unroll_indent(-1);
         self.remove_key()?;
         self.key_allowed = false;
-        self.push(Kind::StreamEnd, self.mark());
+        self.push(TokenKind::StreamEnd, self.mark());
         Ok(())
     }
 
-    fn fetch_flow_start(&mut self, kind: Kind<'a>) -> Result<(), Error> {
+    fn fetch_flow_start(&mut self, kind: TokenKind<'a>) -> Result<(), Error> {
         self.save_key()?;
         // The key of the new level has the number of this token, so that leaving the level discards the key that the
         // collection itself may be. This follows Go; `[]: x` depends on it.
@@ -502,7 +502,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_flow_end(&mut self, kind: Kind<'a>) -> Result<(), Error> {
+    fn fetch_flow_end(&mut self, kind: TokenKind<'a>) -> Result<(), Error> {
         self.remove_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
@@ -520,11 +520,11 @@ impl<'a> Scanner<'a> {
             if !self.key_allowed {
                 return Err(self.error("block sequence entries are not allowed in this context"));
             }
-            self.roll_indent(self.column(), self.last_number(), Kind::BlockSequenceStart, self.mark())?;
+            self.roll_indent(self.column(), self.last_number(), TokenKind::BlockSequenceStart, self.mark())?;
         }
         self.remove_key()?;
         self.key_allowed = true;
-        self.push_indicator(Kind::BlockEntry);
+        self.push_indicator(TokenKind::BlockEntry);
         Ok(())
     }
 
@@ -533,11 +533,11 @@ impl<'a> Scanner<'a> {
             if !self.key_allowed {
                 return Err(self.error("mapping keys are not allowed in this context"));
             }
-            self.roll_indent(self.column(), self.last_number(), Kind::BlockMappingStart, self.mark())?;
+            self.roll_indent(self.column(), self.last_number(), TokenKind::BlockMappingStart, self.mark())?;
         }
         self.remove_key()?;
         self.key_allowed = self.flow_level == 0;
-        self.push_indicator(Kind::Key);
+        self.push_indicator(TokenKind::Key);
         Ok(())
     }
 
@@ -545,8 +545,8 @@ impl<'a> Scanner<'a> {
         let level = self.keys.len() - 1;
         if self.key_is_valid(level)? {
             let key = self.keys.last().copied().unwrap_or_default();
-            self.insert(Kind::Key, key.token, key.mark);
-            self.roll_indent(key.column, key.token, Kind::BlockMappingStart, key.mark)?;
+            self.insert(TokenKind::Key, key.token, key.mark);
+            self.roll_indent(key.column, key.token, TokenKind::BlockMappingStart, key.mark)?;
             if let Some(key) = self.keys.last_mut() {
                 key.possible = false;
             }
@@ -557,11 +557,11 @@ impl<'a> Scanner<'a> {
                 if !self.key_allowed {
                     return Err(self.error("mapping values are not allowed in this context"));
                 }
-                self.roll_indent(self.column(), self.last_number(), Kind::BlockMappingStart, self.mark())?;
+                self.roll_indent(self.column(), self.last_number(), TokenKind::BlockMappingStart, self.mark())?;
             }
             self.key_allowed = self.flow_level == 0;
         }
-        self.push_indicator(Kind::Value);
+        self.push_indicator(TokenKind::Value);
         Ok(())
     }
 }

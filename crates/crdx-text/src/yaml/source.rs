@@ -2,7 +2,7 @@
 //!
 //! Go decodes 512 bytes at a time, on demand of the scanner. An invalid character is therefore an error before the
 //! scanner reaches it, and whether this error or a scanner error is reported depends on the chunk boundaries. For texts
-//! without such characters (nearly all) this is not relevant, and [`Source::emulates_chunks`] is false.
+//! without such characters (nearly all) this is not relevant, and [`CheckedText::emulates_chunks`] is false.
 
 use crate::{Error, ErrorKind, Position, contains};
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ const PIECE: usize = 64;
 const BOM: &str = "\u{feff}";
 
 /// A text after the check for invalid characters.
-pub struct Source<'a> {
+pub struct CheckedText<'a> {
     /// The text up to the first character that Go's reader rejects.
     pub text: Cow<'a, str>,
     /// The offset of its start, after a byte order mark.
@@ -34,7 +34,7 @@ struct InvalidCharacter {
     kind: ErrorKind,
 }
 
-impl<'a> Source<'a> {
+impl<'a> CheckedText<'a> {
     /// Decodes `bytes`: UTF-8, or UTF-16 with a byte order mark.
     pub fn new(bytes: &'a [u8]) -> Self {
         let text = match bytes {
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn message(bytes: &[u8]) -> String {
-        Source::new(bytes).error().map_or(String::new(), |e| format!("{} {}", e.position.unwrap(), e.message))
+        CheckedText::new(bytes).error().map_or(String::new(), |e| format!("{} {}", e.position.unwrap(), e.message))
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn utf16_is_read() {
-        assert_eq!(Source::new(b"\xff\xfea\0:\0").text, "a:");
-        assert_eq!(Source::new(b"\xfe\xff\0a\0:").text, "a:");
+        assert_eq!(CheckedText::new(b"\xff\xfea\0:\0").text, "a:");
+        assert_eq!(CheckedText::new(b"\xfe\xff\0a\0:").text, "a:");
     }
 }

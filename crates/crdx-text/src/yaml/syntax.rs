@@ -34,13 +34,13 @@ pub(crate) fn show_scalar(scalar: &Scalar<'_>) -> String {
 /// Returns the error that decoding the node would report.
 pub fn show(tree: &Tree<'_>, index: usize) -> Result<String, GoError> {
     let mut out = String::new();
-    Printer { tree, active: Vec::new() }.write(&mut out, index, 0)?;
+    GoSyntaxPrinter { tree, active: Vec::new() }.write(&mut out, index, 0)?;
     Ok(out)
 }
 
 /// A key of a formatted map, in the order in which Go sorts keys of different types.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum FormattedKey {
     Null,
     Uint(u64),
     Text(String),
@@ -50,34 +50,34 @@ enum Key {
     Bool(bool),
 }
 
-type Pairs = BTreeMap<Key, (String, String)>;
+type Pairs = BTreeMap<FormattedKey, (String, String)>;
 
-fn key_of(scalar: Scalar<'_>) -> Key {
+fn key_of(scalar: Scalar<'_>) -> FormattedKey {
     match scalar {
-        Scalar::Null => Key::Null,
-        Scalar::Uint(u) => Key::Uint(u),
-        Scalar::Int(i) => Key::Int(i),
+        Scalar::Null => FormattedKey::Null,
+        Scalar::Uint(u) => FormattedKey::Uint(u),
+        Scalar::Int(i) => FormattedKey::Int(i),
         Scalar::Float(x) => {
             let bits = x.to_bits() as i64;
-            Key::Float(bits ^ (((bits >> 63) as u64) >> 1) as i64)
+            FormattedKey::Float(bits ^ (((bits >> 63) as u64) >> 1) as i64)
         }
-        Scalar::Bool(b) => Key::Bool(b),
-        Scalar::Text(text) => Key::Text(text.into_owned()),
+        Scalar::Bool(b) => FormattedKey::Bool(b),
+        Scalar::Text(text) => FormattedKey::Text(text.into_owned()),
     }
 }
 
-struct Printer<'t, 'a> {
+struct GoSyntaxPrinter<'t, 'a> {
     tree: &'t Tree<'a>,
     /// The aliases being followed.
     active: Vec<usize>,
 }
 
-impl<'t, 'a> Printer<'t, 'a> {
+impl<'t, 'a> GoSyntaxPrinter<'t, 'a> {
     fn node(&self, index: usize) -> Result<&'t Node<'a>, GoError> {
         self.tree.nodes.get(index).ok_or_else(GoError::default)
     }
 
-    /// Enters the node that an alias refers to; [`Printer::leave`] leaves it.
+    /// Enters the node that an alias refers to; [`GoSyntaxPrinter::leave`] leaves it.
     fn follow(&mut self, index: usize, name: &str) -> Result<(), GoError> {
         if self.active.contains(&index) {
             return Err(format!("yaml: anchor '{name}' value contains itself").into());

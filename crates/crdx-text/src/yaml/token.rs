@@ -13,8 +13,7 @@ pub struct Mark {
 /// A token and its position.
 #[derive(Debug)]
 pub struct Token<'a> {
-    /// The kind of token.
-    pub kind: Kind<'a>,
+    pub kind: TokenKind<'a>,
     /// The start position.
     pub start: Mark,
     /// The end position.
@@ -24,7 +23,7 @@ pub struct Token<'a> {
 /// The tokens of YAML 1.1. Tokens without text (`BlockMappingStart`, `BlockEnd`, most `Key`s) represent changes of
 /// indentation, and keys recognized by the `:` after them.
 #[derive(Debug, PartialEq)]
-pub enum Kind<'a> {
+pub enum TokenKind<'a> {
     StreamStart,
     StreamEnd,
     /// `%YAML 1.1`

@@ -1,7 +1,7 @@
 //! The first document of a text as a flat tree: nodes in document order, each with the end of its subtree.
 
 use super::parser::{Event, Parser};
-use super::source::Source;
+use super::source::CheckedText;
 use super::token::Mark;
 use crate::{Error, Position};
 use std::borrow::Cow;
@@ -18,7 +18,6 @@ pub struct Tree<'a> {
 
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// The kind of the node.
     pub kind: NodeKind<'a>,
     /// The start position.
     pub start: Mark,
@@ -52,7 +51,7 @@ pub(crate) enum NodeKind<'a> {
 }
 
 /// Parses the first document.
-pub fn parse<'a>(source: &'a Source<'a>) -> Result<Tree<'a>, Error> {
+pub fn parse<'a>(source: &'a CheckedText<'a>) -> Result<Tree<'a>, Error> {
     if u32::try_from(source.text.len()).is_err() {
         return Err(Error::new("yaml: the document is larger than 4 GiB", None));
     }

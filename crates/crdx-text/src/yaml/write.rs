@@ -38,15 +38,15 @@ pub fn to_string_within(v: &Value, limit: usize) -> Result<String, TooLong> {
 
 /// Writes a value. It may stop when the text is longer than `limit`.
 fn written(v: &Value, limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), limit, column: 0, indent: -1, whitespace: true, indention: true };
-    writer.node(v, Context::Root);
+    let mut writer = Emitter { out: String::new(), limit, column: 0, indent: -1, whitespace: true, indention: true };
+    writer.node(v, EmitterContext::Root);
     writer.new_line();
     writer.out
 }
 
 /// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Context {
+enum EmitterContext {
     Root,
     Sequence,
     Mapping,
@@ -54,7 +54,25 @@ enum Context {
     SimpleKey,
 }
 
-struct Writer {
+impl EmitterContext {
+    /// A simple key must be on one line.
+    fn allows_folding(self) -> bool {
+        self != Self::SimpleKey
+    }
+}
+
+/// The place of an indicator on its line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    /// Directly after the previous character.
+    Attached,
+    /// After white space.
+    Spaced,
+    /// After white space, and what follows on the line is indented by the indicator.
+    Indenting,
+}
+
+struct Emitter {
     out: String,
     /// The length after which nothing else needs to be written.
     limit: usize,
@@ -66,7 +84,7 @@ struct Writer {
     indention: bool,
 }
 
-impl Writer {
+impl Emitter {
     fn put(&mut self, c: char) {
         self.out.push(c);
         self.column += 1;
@@ -99,16 +117,16 @@ impl Writer {
         self.indention = true;
     }
 
-    fn indicator(&mut self, text: &str, need_whitespace: bool, is_indention: bool) {
-        if need_whitespace && !self.whitespace {
+    fn indicator(&mut self, text: &str, placement: Placement) {
+        if placement != Placement::Attached && !self.whitespace {
             self.put(' ');
         }
         text.chars().for_each(|c| self.put(c));
         self.whitespace = false;
-        self.indention &= is_indention;
+        self.indention &= placement == Placement::Indenting;
     }
 
-    fn node(&mut self, v: &Value, context: Context) {
+    fn node(&mut self, v: &Value, context: EmitterContext) {
         match v {
             _ if self.out.len() > self.limit => {}
             Value::Null => self.scalar("null", RequestedStyle::Plain, context),
@@ -116,11 +134,11 @@ impl Writer {
             Value::Int(i) => self.scalar(&i.to_string(), RequestedStyle::Plain, context),
             Value::Float(x) => self.scalar(&float_text(*x), RequestedStyle::Plain, context),
             Value::String(text) => self.text(text, context),
-            Value::Array(items) if items.is_empty() => self.indicator("[]", true, false),
-            Value::Object(members) if members.is_empty() => self.indicator("{}", true, false),
+            Value::Array(items) if items.is_empty() => self.indicator("[]", Placement::Spaced),
+            Value::Object(members) if members.is_empty() => self.indicator("{}", Placement::Spaced),
             Value::Array(items) => {
                 let outer = self.indent;
-                let indentless = context == Context::Mapping && !self.indention;
+                let indentless = context == EmitterContext::Mapping && !self.indention;
                 if outer < 0 {
                     self.indent = 0;
                 } else if !indentless {
@@ -128,8 +146,8 @@ impl Writer {
                 }
                 for item in items {
                     self.new_line();
-                    self.indicator("-", true, true);
-                    self.node(item, Context::Sequence);
+                    self.indicator("-", Placement::Indenting);
+                    self.node(item, EmitterContext::Sequence);
                 }
                 self.indent = outer;
             }
@@ -139,22 +157,22 @@ impl Writer {
                 for (key, value) in order::sorted(members) {
                     self.new_line();
                     if key.len() <= MAX_SIMPLE_KEY && !key.chars().any(is_break) {
-                        self.text(key, Context::SimpleKey);
-                        self.indicator(":", false, false);
+                        self.text(key, EmitterContext::SimpleKey);
+                        self.indicator(":", Placement::Attached);
                     } else {
-                        self.indicator("?", true, true);
-                        self.text(key, Context::Mapping);
+                        self.indicator("?", Placement::Indenting);
+                        self.text(key, EmitterContext::Mapping);
                         self.new_line();
-                        self.indicator(":", true, true);
+                        self.indicator(":", Placement::Indenting);
                     }
-                    self.node(value, Context::Mapping);
+                    self.node(value, EmitterContext::Mapping);
                 }
                 self.indent = outer;
             }
         }
     }
 
-    fn text(&mut self, text: &str, context: Context) {
+    fn text(&mut self, text: &str, context: EmitterContext) {
         let is_text = matches!(resolve::plain(text), Scalar::Text(_)) && !resolve::timestamp(text) && !is_base60(text);
         let style = if text.contains('\n') {
             RequestedStyle::Literal
@@ -166,39 +184,39 @@ impl Writer {
         self.scalar(text, style, context);
     }
 
-    fn scalar(&mut self, text: &str, style: RequestedStyle, context: Context) {
-        let style = style.allowed(Analysis::new(text), text, context == Context::SimpleKey);
+    fn scalar(&mut self, text: &str, style: RequestedStyle, context: EmitterContext) {
+        let style = style.allowed(Analysis::new(text), text, context);
         let outer = self.indent;
         self.indent = if outer < 0 { INDENT } else { outer + INDENT };
-        let fold = context != Context::SimpleKey;
         match style {
-            RequestedStyle::Plain => self.plain(text, fold),
-            RequestedStyle::Single => self.single(text, fold),
-            RequestedStyle::Double => self.double(text, fold),
+            RequestedStyle::Plain => self.plain(text, context),
+            RequestedStyle::Single => self.single(text, context),
+            RequestedStyle::Double => self.double(text, context),
             RequestedStyle::Literal => self.literal(text),
         }
         self.indent = outer;
     }
 
-    fn plain(&mut self, text: &str, fold: bool) {
+    fn plain(&mut self, text: &str, context: EmitterContext) {
         if !self.whitespace {
             self.put(' ');
         }
-        self.folded(text, fold, false);
+        self.folded(text, context, RequestedStyle::Plain);
         self.whitespace = false;
         self.indention = false;
     }
 
-    fn single(&mut self, text: &str, fold: bool) {
-        self.indicator("'", true, false);
-        self.folded(text, fold, true);
-        self.indicator("'", false, false);
+    fn single(&mut self, text: &str, context: EmitterContext) {
+        self.indicator("'", Placement::Spaced);
+        self.folded(text, context, RequestedStyle::Single);
+        self.indicator("'", Placement::Attached);
         self.whitespace = false;
         self.indention = false;
     }
 
     /// Writes a plain or single-quoted scalar with folding.
-    fn folded(&mut self, text: &str, fold: bool, quoted: bool) {
+    fn folded(&mut self, text: &str, context: EmitterContext, style: RequestedStyle) {
+        let (fold, quoted) = (context.allows_folding(), style == RequestedStyle::Single);
         let mut after_space = false;
         let mut after_break = false;
         let mut chars = text.chars().peekable();
@@ -232,8 +250,9 @@ impl Writer {
         }
     }
 
-    fn double(&mut self, text: &str, fold: bool) {
-        self.indicator("\"", true, false);
+    fn double(&mut self, text: &str, context: EmitterContext) {
+        let fold = context.allows_folding();
+        self.indicator("\"", Placement::Spaced);
         let escape_all = text.starts_with('\u{feff}');
         let mut after_space = false;
         let mut first = true;
@@ -258,7 +277,7 @@ impl Writer {
             }
             first = false;
         }
-        self.indicator("\"", false, false);
+        self.indicator("\"", Placement::Attached);
         self.whitespace = false;
         self.indention = false;
     }
@@ -296,14 +315,14 @@ impl Writer {
     }
 
     fn literal(&mut self, text: &str) {
-        self.indicator("|", true, false);
+        self.indicator("|", Placement::Spaced);
         if text.starts_with(|c| c == ' ' || is_break(c)) {
-            self.indicator("2", false, false);
+            self.indicator("2", Placement::Attached);
         }
         let mut end = text.chars().rev();
         match (end.next().is_some_and(is_break), end.next()) {
-            (false, _) => self.indicator("-", false, false),
-            (true, before) if before.is_none_or(is_break) => self.indicator("+", false, false),
+            (false, _) => self.indicator("-", Placement::Attached),
+            (true, before) if before.is_none_or(is_break) => self.indicator("+", Placement::Attached),
             (true, _) => {}
         }
         self.line_break();
@@ -338,7 +357,8 @@ enum RequestedStyle {
 
 impl RequestedStyle {
     /// The closest style in which the string can be written.
-    fn allowed(self, can: Analysis, text: &str, key: bool) -> Self {
+    fn allowed(self, can: Analysis, text: &str, context: EmitterContext) -> Self {
+        let key = context == EmitterContext::SimpleKey;
         let mut style = if key && can.multiline { Self::Double } else { self };
         if style == Self::Plain && (!can.plain || (text.is_empty() && key)) {
             style = Self::Single;

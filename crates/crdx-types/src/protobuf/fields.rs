@@ -1,7 +1,7 @@
 //! The types of the fields of a message.
 
 use crate::custom::Custom;
-use crate::types::{Definition, Type, TypeId, Types};
+use crate::types::{Type, TypeDefinition, TypeId, Types};
 
 /// The type of a value in a message.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl FieldType {
     /// The type of a field. Fields whose type is a name for a list or a map are encoded like a list or a map.
     pub(crate) fn of_field(types: &'static Types, type_: &'static Type) -> Self {
         match named(type_).and_then(|id| types.definition(id)) {
-            Some(Definition::Named { of: of @ (Type::List(_) | Type::Map(..)), .. }) => Self::new(types, of),
+            Some(TypeDefinition::Named { of: of @ (Type::List(_) | Type::Map(..)), .. }) => Self::new(types, of),
             _ => Self::new(types, type_),
         }
     }
@@ -47,15 +47,15 @@ impl FieldType {
             Type::List(item) => Self::Repeated(item),
             Type::Map(_, of) => Self::Map(of),
             Type::Named(id) => match types.definition(*id) {
-                Some(Definition::Named { of: Type::List(item), .. }) if **item != Type::Uint(8) => {
+                Some(TypeDefinition::Named { of: Type::List(item), .. }) if **item != Type::Uint(8) => {
                     Self::Items(*id, item)
                 }
-                Some(Definition::Named { of, .. }) if matches!(type_, Type::Pointer(_)) => {
+                Some(TypeDefinition::Named { of, .. }) if matches!(type_, Type::Pointer(_)) => {
                     Self::pointer(Self::new(types, of))
                 }
-                Some(Definition::Named { of, .. }) => Self::new(types, of),
-                Some(Definition::Custom(custom)) => Self::Custom(*custom, *id),
-                Some(Definition::Struct(_)) | None => Self::Message(*id),
+                Some(TypeDefinition::Named { of, .. }) => Self::new(types, of),
+                Some(TypeDefinition::Custom(custom)) => Self::Custom(*custom, *id),
+                Some(TypeDefinition::Struct(_)) | None => Self::Message(*id),
             },
             basic => Self::Basic { type_: basic, pointer: matches!(type_, Type::Pointer(_)) },
         }

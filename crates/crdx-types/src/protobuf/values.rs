@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::fields::FieldType;
-use super::wire::{Fields, Node};
+use super::wire::{WireFields, WireValue};
 use crate::custom::Custom;
 use crate::types::{Type, Types};
 use crdx_text as text;
@@ -15,18 +15,17 @@ use crdx_value::{Map, Value};
 /// Converts messages and collects the strings in them that are not UTF-8.
 pub struct Converter {
     pub types: &'static Types,
-    /// The malformed strings.
     pub malformed: MalformedStrings,
 }
 
 impl Converter {
     /// Converts a message to an object.
-    pub fn object(&mut self, type_: FieldType, fields: &Fields<'_>) -> Result<Map, Error> {
+    pub fn object(&mut self, type_: FieldType, fields: &WireFields<'_>) -> Result<Map, Error> {
         let mut object = Map::new();
         for (number, node) in fields {
             let Some(field) = type_.field(self.types, *number) else { continue };
             match (field.type_, node) {
-                (FieldType::Inline(_), Node::Message(fields)) => {
+                (FieldType::Inline(_), WireValue::Message(fields)) => {
                     object.append(&mut self.object(field.type_, fields)?);
                 }
                 (type_, node) => {
@@ -40,46 +39,46 @@ impl Converter {
     }
 
     /// Converts a value; `None` if JSON omits it.
-    fn value(&mut self, type_: FieldType, node: &Node<'_>) -> Result<Option<Value>, Error> {
+    fn value(&mut self, type_: FieldType, node: &WireValue<'_>) -> Result<Option<Value>, Error> {
         Ok(match (type_, node) {
-            (FieldType::Repeated(item), Node::List(items)) => {
+            (FieldType::Repeated(item), WireValue::List(items)) => {
                 let item = FieldType::new(self.types, item);
                 Some(Value::Array(items.iter().map(|one| self.kept(item, Some(one))).collect::<Result<_, _>>()?))
             }
-            (FieldType::Map(of), Node::Map(members)) => {
+            (FieldType::Map(of), WireValue::Map(members)) => {
                 let of = FieldType::new(self.types, of);
                 let members =
                     members.iter().map(|(key, item)| Ok((self.malformed.decode(key), self.kept(of, item.as_ref())?)));
                 Some(Value::Object(members.collect::<Result<_, Error>>()?))
             }
-            (FieldType::Bytes, Node::Bytes([])) => None,
-            (FieldType::Bytes, Node::Bytes(bytes)) => Some(Encoding::Standard.encode(bytes).into()),
+            (FieldType::Bytes, WireValue::Bytes([])) => None,
+            (FieldType::Bytes, WireValue::Bytes(bytes)) => Some(Encoding::Standard.encode(bytes).into()),
             (FieldType::Basic { type_, pointer }, node) => {
                 self.basic(type_, node).filter(|value| pointer || !is_zero(value))
             }
-            (FieldType::Custom(custom, _), Node::Custom(fields)) => custom_value(custom, fields),
-            (type_, Node::Message(fields)) => Some(self.message(type_, fields)?),
+            (FieldType::Custom(custom, _), WireValue::Custom(fields)) => custom_value(custom, fields),
+            (type_, WireValue::Message(fields)) => Some(self.message(type_, fields)?),
             _ => None,
         })
     }
 
-    fn basic(&mut self, type_: &Type, node: &Node<'_>) -> Option<Value> {
+    fn basic(&mut self, type_: &Type, node: &WireValue<'_>) -> Option<Value> {
         Some(match (type_, node) {
-            (Type::String, Node::Bytes(bytes)) => self.malformed.decode(bytes).into(),
-            (Type::Bool, Node::Number(number)) => Value::Bool(*number != 0),
+            (Type::String, WireValue::Bytes(bytes)) => self.malformed.decode(bytes).into(),
+            (Type::Bool, WireValue::Number(number)) => Value::Bool(*number != 0),
             // Integers are cut to the size of their type.
-            (Type::Int(64) | Type::Uint(_), Node::Number(number)) => Value::Int(*number as i64),
-            (Type::Int(_), Node::Number(number)) => Value::Int((*number as i32).into()),
+            (Type::Int(64) | Type::Uint(_), WireValue::Number(number)) => Value::Int(*number as i64),
+            (Type::Int(_), WireValue::Number(number)) => Value::Int((*number as i32).into()),
             // NaN and infinities are kept: JSON cannot represent them, but objects are validated before they are
             // encoded as JSON.
-            (Type::Float(_), Node::Eight(bytes)) => number::to_value(f64::from_le_bytes(*bytes)),
-            (Type::Float(_), Node::Four(bytes)) => number::to_value(f64::from(f32::from_le_bytes(*bytes))),
+            (Type::Float(_), WireValue::Eight(bytes)) => number::to_value(f64::from_le_bytes(*bytes)),
+            (Type::Float(_), WireValue::Four(bytes)) => number::to_value(f64::from(f32::from_le_bytes(*bytes))),
             _ => return None,
         })
     }
 
     /// Converts a list item or a map value; they are kept even if they are zero.
-    fn kept(&mut self, type_: FieldType, node: Option<&Node<'_>>) -> Result<Value, Error> {
+    fn kept(&mut self, type_: FieldType, node: Option<&WireValue<'_>>) -> Result<Value, Error> {
         let value = node.map(|node| self.value(type_, node)).transpose()?.flatten();
         Ok(value.unwrap_or_else(|| match (type_, node) {
             (FieldType::Basic { type_, .. }, _) => zero(type_),
@@ -90,10 +89,10 @@ impl Converter {
     }
 
     /// Converts a message that a value is encoded as.
-    fn message(&mut self, type_: FieldType, fields: &Fields<'_>) -> Result<Value, Error> {
+    fn message(&mut self, type_: FieldType, fields: &WireFields<'_>) -> Result<Value, Error> {
         if let FieldType::Custom(Custom::Json | Custom::FieldsV1 | Custom::RawExtension, _) = type_ {
             let raw: &[u8] = match fields.get(&1) {
-                Some(Node::Bytes(raw)) if !raw.is_empty() => raw,
+                Some(WireValue::Bytes(raw)) if !raw.is_empty() => raw,
                 _ => b"null",
             };
             return match (text::json::read(raw), type_) {
@@ -137,13 +136,13 @@ fn zero(type_: &Type) -> Value {
 }
 
 /// Converts a value of a type with its own encoding; `None` if JSON omits it.
-fn custom_value(custom: Custom, fields: &Fields<'_>) -> Option<Value> {
+fn custom_value(custom: Custom, fields: &WireFields<'_>) -> Option<Value> {
     let number = |number: u64| match fields.get(&number) {
-        Some(Node::Number(value)) => *value as i64,
+        Some(WireValue::Number(value)) => *value as i64,
         _ => 0,
     };
     let text = |number: u64| match fields.get(&number) {
-        Some(Node::Bytes(bytes)) => text::lossy(bytes),
+        Some(WireValue::Bytes(bytes)) => text::lossy(bytes),
         _ => String::new(),
     };
     Some(match custom {

@@ -6,33 +6,33 @@
 use super::fields::FieldType;
 use crate::custom::Custom;
 use crate::types::Types;
-use crdx_text::protobuf::{Error, Reader, Wire, go_name};
+use crdx_text::protobuf::{Error, MessageReader, Wire, go_name};
 use std::collections::BTreeMap;
 
 /// The maximum depth of nested messages, as for JSON values.
 const DEPTH: usize = 10_000;
 
 /// The decoded fields of a message by their numbers.
-pub type Fields<'b> = BTreeMap<u64, Node<'b>>;
+pub type WireFields<'b> = BTreeMap<u64, WireValue<'b>>;
 
 /// The decoded value of a field.
 #[derive(Debug, PartialEq)]
-pub enum Node<'b> {
+pub enum WireValue<'b> {
     Number(u64),
     Eight([u8; 8]),
     Four([u8; 4]),
     Bytes(&'b [u8]),
     /// The fields of a type with its own encoding; none of them is a message.
-    Custom(Fields<'b>),
-    Message(Fields<'b>),
-    List(Vec<Node<'b>>),
+    Custom(WireFields<'b>),
+    Message(WireFields<'b>),
+    List(Vec<WireValue<'b>>),
     /// The values of a map by their keys; the value may be missing.
-    Map(BTreeMap<&'b [u8], Option<Node<'b>>>),
+    Map(BTreeMap<&'b [u8], Option<WireValue<'b>>>),
 }
 
 /// Decodes a message.
-pub fn read<'b>(types: &'static Types, type_: FieldType, message: &'b [u8]) -> Result<Fields<'b>, Error> {
-    let mut fields = Fields::new();
+pub fn read<'b>(types: &'static Types, type_: FieldType, message: &'b [u8]) -> Result<WireFields<'b>, Error> {
+    let mut fields = WireFields::new();
     Decoder { types }.merge(type_, message, &mut fields, 0)?;
     Ok(fields)
 }
@@ -46,13 +46,13 @@ impl Decoder {
         &self,
         type_: FieldType,
         message: &'b [u8],
-        fields: &mut Fields<'b>,
+        fields: &mut WireFields<'b>,
         depth: usize,
     ) -> Result<(), Error> {
         if depth > DEPTH {
             return Err(Error::TooDeep);
         }
-        let mut reader = Reader::new(message);
+        let mut reader = MessageReader::new(message);
         let name = type_.message_name(self.types).unwrap_or_default();
         let knows = |number, wire| self.has_field(type_, number, wire);
         while let Some((number, value)) = reader.known(name, knows)? {
@@ -61,8 +61,8 @@ impl Decoder {
                 (FieldType::Repeated(item), value) => {
                     let item = self.node(FieldType::new(self.types, item), value, None, depth)?;
                     match fields.get_mut(&number) {
-                        Some(Node::List(items)) => items.push(item),
-                        _ => drop(fields.insert(number, Node::List(vec![item]))),
+                        Some(WireValue::List(items)) => items.push(item),
+                        _ => drop(fields.insert(number, WireValue::List(vec![item]))),
                     }
                 }
                 (FieldType::Map(of), Wire::Bytes(entry)) => {
@@ -76,8 +76,8 @@ impl Decoder {
                         }
                     }
                     match fields.get_mut(&number) {
-                        Some(Node::Map(members)) => drop(members.insert(key, item)),
-                        _ => drop(fields.insert(number, Node::Map(BTreeMap::from([(key, item)])))),
+                        Some(WireValue::Map(members)) => drop(members.insert(key, item)),
+                        _ => drop(fields.insert(number, WireValue::Map(BTreeMap::from([(key, item)])))),
                     }
                 }
                 (kind, value) => {
@@ -103,26 +103,26 @@ impl Decoder {
         &self,
         type_: FieldType,
         value: Wire<'b>,
-        before: Option<Node<'b>>,
+        before: Option<WireValue<'b>>,
         depth: usize,
-    ) -> Result<Node<'b>, Error> {
+    ) -> Result<WireValue<'b>, Error> {
         Ok(match (type_, value) {
             (_, Wire::Bytes(bytes)) if type_.message_name(self.types).is_some() => {
-                let mut fields = if let Some(Node::Message(fields)) = before { fields } else { Fields::new() };
+                let mut fields = if let Some(WireValue::Message(fields)) = before { fields } else { WireFields::new() };
                 self.merge(type_, bytes, &mut fields, depth + 1)?;
-                Node::Message(fields)
+                WireValue::Message(fields)
             }
-            (FieldType::Custom(type_, _), Wire::Bytes(bytes)) => Node::Custom(custom(type_, bytes)?),
-            (_, Wire::Bytes(bytes)) => Node::Bytes(bytes),
-            (_, Wire::Number(number)) => Node::Number(number),
-            (_, Wire::Eight(bytes)) => Node::Eight(bytes),
-            (_, Wire::Four(bytes)) => Node::Four(bytes),
+            (FieldType::Custom(type_, _), Wire::Bytes(bytes)) => WireValue::Custom(custom(type_, bytes)?),
+            (_, Wire::Bytes(bytes)) => WireValue::Bytes(bytes),
+            (_, Wire::Number(number)) => WireValue::Number(number),
+            (_, Wire::Eight(bytes)) => WireValue::Eight(bytes),
+            (_, Wire::Four(bytes)) => WireValue::Four(bytes),
         })
     }
 }
 
 /// The fields of a type with its own encoding, which are numbers (wire type 0) and texts (wire type 2).
-fn custom(type_: Custom, bytes: &[u8]) -> Result<Fields<'_>, Error> {
+fn custom(type_: Custom, bytes: &[u8]) -> Result<WireFields<'_>, Error> {
     // Times are decoded as a `Timestamp`.
     let (name, known): (_, &[(&str, u64)]) = match type_ {
         Custom::Time | Custom::MicroTime => ("Timestamp", &[("Seconds", 0), ("Nanos", 0)]),
@@ -139,12 +139,12 @@ fn custom(type_: Custom, bytes: &[u8]) -> Result<Fields<'_>, Error> {
             field => Ok(field.is_some()),
         }
     };
-    let mut fields = Fields::new();
-    let mut reader = Reader::new(bytes);
+    let mut fields = WireFields::new();
+    let mut reader = MessageReader::new(bytes);
     while let Some((number, wire)) = reader.known(name, is_known)? {
         match wire {
-            Wire::Number(value) => drop(fields.insert(number, Node::Number(value))),
-            Wire::Bytes(value) => drop(fields.insert(number, Node::Bytes(value))),
+            Wire::Number(value) => drop(fields.insert(number, WireValue::Number(value))),
+            Wire::Bytes(value) => drop(fields.insert(number, WireValue::Bytes(value))),
             Wire::Eight(_) | Wire::Four(_) => {}
         }
     }
@@ -171,7 +171,7 @@ mod tests {
         let schema = FieldType::Message(types.id("apiextensions/v1.JSONSchemaProps").unwrap());
         // `not` in `not`
         let nested = [0xe2, 1, 3, 0xe2, 1, 0];
-        let merge = |depth| Decoder { types }.merge(schema, &nested, &mut Fields::new(), depth);
+        let merge = |depth| Decoder { types }.merge(schema, &nested, &mut WireFields::new(), depth);
         assert!(merge(DEPTH - 2).is_ok());
         assert_eq!(merge(DEPTH - 1), Err(Error::TooDeep));
     }

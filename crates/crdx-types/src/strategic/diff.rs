@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 /// The differences that are computed (`DiffOptions`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Differences {
     /// Additions and changes.
     Changes,
     Deletions,
@@ -45,8 +45,8 @@ pub fn three_way_without_strategies(
 }
 
 fn patch(schema: Schema, original: &Map, modified: &Map, current: &Map) -> Result<Map, PatchError> {
-    let changes = diff_maps(current, modified, schema, Part::Changes, false)?;
-    let deletions = diff_maps(original, modified, schema, Part::Deletions, false)?;
+    let changes = diff_maps(current, modified, schema, Differences::Changes, RetainKeys::Omit)?;
+    let deletions = diff_maps(original, modified, schema, Differences::Deletions, RetainKeys::Omit)?;
     merge_map(deletions, changes, schema, Mode::Combine)
 }
 
@@ -55,13 +55,13 @@ fn diff_maps(
     original: &Map,
     modified: &Map,
     schema: Schema,
-    part: Part,
-    builds_retain_keys: bool,
+    part: Differences,
+    retain_keys: RetainKeys,
 ) -> Result<Map, PatchError> {
     let mut patch = Map::new();
     for (key, new) in modified {
         let Some(old) = original.get(key) else {
-            if part == Part::Changes {
+            if part == Differences::Changes {
                 patch.insert(key.clone(), new.clone());
             }
             continue;
@@ -81,13 +81,13 @@ fn diff_maps(
             _ => replace(key, old, new, &mut patch, part),
         }
     }
-    if part == Part::Deletions {
+    if part == Differences::Deletions {
         for key in original.keys().filter(|key| !modified.contains_key(key)) {
             patch.insert(key.clone(), Value::Null);
         }
     }
     let clears = || original.iter().any(|(key, value)| !value.is_null() && !modified.contains_key(key));
-    if builds_retain_keys && (!patch.is_empty() || clears()) {
+    if retain_keys == RetainKeys::Write && (!patch.is_empty() || clears()) {
         let mut keys: Vec<&String> =
             modified.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key).collect();
         keys.sort();
@@ -100,34 +100,51 @@ fn diff_maps(
 }
 
 /// `replacePatchFieldIfNotEqual`
-fn replace(key: &str, old: &Value, new: &Value, patch: &mut Map, part: Part) {
-    if part == Part::Changes && old != new {
+fn replace(key: &str, old: &Value, new: &Value, patch: &mut Map, part: Differences) {
+    if part == Differences::Changes && old != new {
         patch.insert(key.to_owned(), new.clone());
     }
 }
 
 /// `handleMapDiff`
-fn diff_map(key: &str, old: &Map, new: &Map, patch: &mut Map, schema: Schema, part: Part) -> Result<(), PatchError> {
+fn diff_map(
+    key: &str,
+    old: &Map,
+    new: &Map,
+    patch: &mut Map,
+    schema: Schema,
+    part: Differences,
+) -> Result<(), PatchError> {
     let (below, merging) = match schema.field(key) {
         Ok(found) => found,
         Err(_) if old == new => return Ok(()),
         Err(error) => return Err(error),
     };
     if strategy(merging.patch_strategy)? == "replace" {
-        if part == Part::Changes {
+        if part == Differences::Changes {
             patch.insert(key.to_owned(), Value::Object(new.clone()));
         }
         return Ok(());
     }
-    let difference = diff_maps(old, new, below, part, retains_keys(merging))?;
+    let difference = diff_maps(old, new, below, part, RetainKeys::of(merging))?;
     if !difference.is_empty() {
         patch.insert(key.to_owned(), Value::Object(difference));
     }
     Ok(())
 }
 
-fn retains_keys(merging: Merging) -> bool {
-    merging.patch_strategy.split(',').any(|strategy| strategy == "retainKeys")
+/// Whether a patch has the directive `$retainKeys`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RetainKeys {
+    Omit,
+    Write,
+}
+
+impl RetainKeys {
+    fn of(merging: Merging) -> Self {
+        let retains = merging.patch_strategy.split(',').any(|strategy| strategy == "retainKeys");
+        if retains { Self::Write } else { Self::Omit }
+    }
 }
 
 /// `handleSliceDiff` and `diffLists`
@@ -137,7 +154,7 @@ fn diff_list(
     new: &[Value],
     patch: &mut Map,
     schema: Schema,
-    part: Part,
+    part: Differences,
 ) -> Result<(), PatchError> {
     let (item, merging) = match schema.item(key) {
         Ok(found) => found,
@@ -154,7 +171,7 @@ fn diff_list(
         }
     };
     if old.is_empty() {
-        if part == Part::Changes {
+        if part == Differences::Changes {
             put(key.to_owned(), new.to_vec());
         }
         return Ok(());
@@ -163,12 +180,12 @@ fn diff_list(
     let order_key = format!("{ORDER_PREFIX}/{key}");
     match lists::element(&[old, new])? {
         Element::Map => {
-            let (items, deleted) = diff_items(old, new, item, (merge_key, retains_keys(merging)), part)?;
+            let (items, deleted) = diff_items(old, new, item, merging, part)?;
             let mut items = lists::sorted(items, new, merge_key, Element::Map)?;
             items.extend(deleted);
             let same_order =
                 old.len() == new.len() && old.iter().zip(new).all(|(a, b)| a.get(merge_key) == b.get(merge_key));
-            if !items.is_empty() || part == Part::Changes && !same_order {
+            if !items.is_empty() || part == Differences::Changes && !same_order {
                 let keys = new
                     .iter()
                     .map(|item| lists::keyed(item, merge_key).map(|value| object([(merge_key, value.clone())])));
@@ -180,12 +197,12 @@ fn diff_list(
             let (added, deleted) = diff_scalars(old, new);
             let is_ordered = match part {
                 // Go has sorted the old list in place.
-                Part::Changes => !by_text(old).iter().map(|(_, item)| item).eq(new),
-                Part::Deletions => !deleted.is_empty(),
+                Differences::Changes => !by_text(old).iter().map(|(_, item)| item).eq(new),
+                Differences::Deletions => !deleted.is_empty(),
             };
             match part {
-                Part::Changes => put(key.to_owned(), lists::sorted(added, new, merge_key, Element::Scalar)?),
-                Part::Deletions => put(format!("{DELETE_PREFIX}/{key}"), deleted),
+                Differences::Changes => put(key.to_owned(), lists::sorted(added, new, merge_key, Element::Scalar)?),
+                Differences::Deletions => put(format!("{DELETE_PREFIX}/{key}"), deleted),
             }
             if is_ordered {
                 put(order_key, new.to_vec());
@@ -200,9 +217,10 @@ fn diff_items(
     old: &[Value],
     new: &[Value],
     schema: Schema,
-    (merge_key, builds_retain_keys): (&str, bool),
-    part: Part,
+    merging: Merging,
+    part: Differences,
 ) -> Result<(Vec<Value>, Vec<Value>), PatchError> {
+    let merge_key = merging.patch_merge_key;
     let (mut old, mut new) = (by_key(old, merge_key).peekable(), by_key(new, merge_key).peekable());
     let (mut items, mut deleted) = (Vec::new(), Vec::new());
     loop {
@@ -221,17 +239,17 @@ fn diff_items(
                 else {
                     continue;
                 };
-                let mut changes = diff_maps(before, after, schema, part, builds_retain_keys)?;
+                let mut changes = diff_maps(before, after, schema, part, RetainKeys::of(merging))?;
                 if let (false, Some(value)) = (changes.is_empty(), after.get(merge_key)) {
                     changes.insert(merge_key.to_owned(), value.clone());
                     items.push(Value::Object(changes));
                 }
             }
             Ordering::Greater => {
-                items.extend(new.next().filter(|_| part == Part::Changes).map(|(_, item)| item.clone()));
+                items.extend(new.next().filter(|_| part == Differences::Changes).map(|(_, item)| item.clone()));
             }
             Ordering::Less => {
-                let Some((_, item)) = old.next().filter(|_| part == Part::Deletions) else { continue };
+                let Some((_, item)) = old.next().filter(|_| part == Differences::Deletions) else { continue };
                 let value = lists::keyed(item, merge_key)?.clone();
                 deleted.push(object([(merge_key, value), (DIRECTIVE, "delete".into())]));
             }

@@ -38,20 +38,36 @@ pub(super) struct Merged {
     pub original: Vec<Value>,
 }
 
+/// The kind of a patch of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListPatch {
+    /// Items to add or to change, and directives.
+    Items,
+    /// The items to delete from a list of scalars (`$deleteFromPrimitiveList`).
+    Deletions,
+}
+
+/// How the items of lists are merged.
+#[derive(Clone, Copy)]
+pub(super) struct ListMerge<'k> {
+    pub merge_key: &'k str,
+    pub mode: Mode,
+}
+
 /// `mergeSlice`
 pub(super) fn merge(
     original: Vec<Value>,
     patch: Vec<Value>,
     schema: Schema,
-    (merge_key, mode): (&str, Mode),
-    deletes: bool,
+    ListMerge { merge_key, mode }: ListMerge<'_>,
+    list_patch: ListPatch,
 ) -> Result<Merged, PatchError> {
     if original.is_empty() && patch.is_empty() {
         return Ok(Merged { items: original, original: patch });
     }
     let kind = element(&[&original, &patch])?;
     if kind == Element::Scalar {
-        if deletes {
+        if list_patch == ListPatch::Deletions {
             let deleted: HashSet<&Value> = patch.iter().collect();
             let items = original.into_iter().filter(|item| !deleted.contains(item)).collect();
             return Ok(Merged { items, original: Vec::new() });
@@ -66,7 +82,7 @@ pub(super) fn merge(
     }
     let Remaining { items, patch, replaced, rest } = directives(original, patch, merge_key)?;
     let order = keys(&items, merge_key);
-    let merged = merge_items(items, &patch, schema, (merge_key, mode))?;
+    let merged = merge_items(items, &patch, schema, ListMerge { merge_key, mode })?;
     let original = if let Some(mut replaced) = replaced {
         replaced.extend(rest);
         replaced
@@ -191,7 +207,7 @@ fn merge_items(
     mut original: Vec<Value>,
     patch: &[Value],
     schema: Schema,
-    (key, mode): (&str, Mode),
+    ListMerge { merge_key: key, mode }: ListMerge<'_>,
 ) -> Result<Vec<Value>, PatchError> {
     let mut places: HashMap<Value, usize> = HashMap::with_capacity(original.len());
     for (at, item) in original.iter().enumerate() {

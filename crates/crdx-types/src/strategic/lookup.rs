@@ -1,7 +1,7 @@
 //! The patch strategies of fields (`LookupPatchMetadataForStruct` and `LookupPatchMetadataForSlice`).
 
 use super::PatchError;
-use crate::types::{Definition, Field, Merging, Type, TypeId, Types};
+use crate::types::{Field, Merging, Type, TypeDefinition, TypeId, Types};
 use crdx_value::quote;
 
 /// The type of a value in a patched object.
@@ -86,12 +86,12 @@ impl Schema {
             PatchError::Other(format!("unable to find api field in struct {name} for the json field {quoted}"))
         };
         match id.and_then(|id| Some((id, self.types.definition(id)?))) {
-            Some((_, Definition::Struct(s))) => {
+            Some((_, TypeDefinition::Struct(s))) => {
                 let exact = s.field(key).map(|(_, field)| field);
                 let folded = || s.fields.iter().find(|field| field.name.eq_ignore_ascii_case(key));
                 exact.or_else(folded).ok_or_else(|| missing(s.name))
             }
-            Some((id, Definition::Custom(_))) => {
+            Some((id, TypeDefinition::Custom(_))) => {
                 let name = self.types.name(id);
                 Err(missing(name.rsplit_once('.').map_or(name, |(_, name)| name)))
             }
@@ -111,8 +111,8 @@ impl Schema {
         };
         let Type::Named(id) = type_ else { return Some(type_) };
         match self.types.definition(*id)? {
-            Definition::Named { of, .. } => Some(of),
-            Definition::Struct(_) | Definition::Custom(_) => None,
+            TypeDefinition::Named { of, .. } => Some(of),
+            TypeDefinition::Struct(_) | TypeDefinition::Custom(_) => None,
         }
     }
 

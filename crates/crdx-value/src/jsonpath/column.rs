@@ -10,11 +10,11 @@ pub struct Column {
     path: JsonPath,
     /// The keys of a plain path. Evaluating these directly is faster, and it cannot fail.
     keys: Option<Vec<String>>,
-    kind: Kind,
+    kind: ColumnType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ColumnType {
     Integer,
     Number,
     Boolean,
@@ -29,12 +29,12 @@ impl Column {
         let path = JsonPath::parse(&format!("{{{json_path}}}")).ok()?.allow_missing_keys(true);
         let keys = path.plain_path().map(|keys| keys.into_iter().map(str::to_owned).collect());
         let kind = match type_ {
-            "integer" => Kind::Integer,
-            "number" => Kind::Number,
-            "boolean" => Kind::Boolean,
-            "string" => Kind::Text,
-            "date" => Kind::Date,
-            _ => Kind::Other,
+            "integer" => ColumnType::Integer,
+            "number" => ColumnType::Number,
+            "boolean" => ColumnType::Boolean,
+            "string" => ColumnType::Text,
+            "date" => ColumnType::Date,
+            _ => ColumnType::Other,
         };
         Some(Self { path, keys, kind })
     }
@@ -55,14 +55,14 @@ impl Column {
     fn show(&self, item: Item<'_>, now: Timestamp) -> Value {
         match (self.kind, item) {
             // The printer receives an untyped nil.
-            (Kind::Text, Item::Value(Value::Null)) => Value::String(print(&[Item::Missing])),
-            (Kind::Text, item) => Value::String(print(&[item])),
-            (Kind::Integer, Item::Value(Value::Int(i))) => Value::Int(*i),
-            (Kind::Integer, Item::Value(Value::Float(x))) => Value::Int(number::to_int64(*x)),
-            (Kind::Number, Item::Value(Value::Int(i))) => Value::Float(*i as f64),
-            (Kind::Number, Item::Value(Value::Float(x))) => Value::Float(*x),
-            (Kind::Boolean, Item::Value(Value::Bool(b))) => Value::Bool(*b),
-            (Kind::Date, Item::Value(Value::String(text))) => Value::String(date(text, now)),
+            (ColumnType::Text, Item::Value(Value::Null)) => Value::String(print(&[Item::Missing])),
+            (ColumnType::Text, item) => Value::String(print(&[item])),
+            (ColumnType::Integer, Item::Value(Value::Int(i))) => Value::Int(*i),
+            (ColumnType::Integer, Item::Value(Value::Float(x))) => Value::Int(number::to_int64(*x)),
+            (ColumnType::Number, Item::Value(Value::Int(i))) => Value::Float(*i as f64),
+            (ColumnType::Number, Item::Value(Value::Float(x))) => Value::Float(*x),
+            (ColumnType::Boolean, Item::Value(Value::Bool(b))) => Value::Bool(*b),
+            (ColumnType::Date, Item::Value(Value::String(text))) => Value::String(date(text, now)),
             _ => Value::Null,
         }
     }

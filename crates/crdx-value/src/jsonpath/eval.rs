@@ -2,7 +2,7 @@
 
 use super::Item;
 use super::compare;
-use super::node::{Node, Param};
+use super::node::{JsonPathNode, Param};
 use super::print;
 use crate::GoError;
 use crate::Value;
@@ -17,8 +17,8 @@ const MAX_RANGES: i64 = 200;
 type Results<'a> = Result<Vec<Item<'a>>, (Vec<Item<'a>>, GoError)>;
 
 /// The state of an evaluation, in particular of `range` loops.
-pub struct Run<'a> {
-    root: &'a [Node],
+pub struct Evaluator<'a> {
+    root: &'a [JsonPathNode],
     allow_missing_keys: bool,
     begin: i64,
     inside: i64,
@@ -27,9 +27,9 @@ pub struct Run<'a> {
     steps: usize,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Evaluator<'a> {
     /// Prepares an evaluation.
-    pub fn new(root: &'a [Node], allow_missing_keys: bool) -> Self {
+    pub fn new(root: &'a [JsonPathNode], allow_missing_keys: bool) -> Self {
         Self { root, allow_missing_keys, begin: 0, inside: 0, end: 0, last_end: None, steps: 0 }
     }
 
@@ -82,25 +82,25 @@ impl<'a> Run<'a> {
         if self.steps > MAX_STEPS { Err((Vec::new(), "too many results".into())) } else { Ok(()) }
     }
 
-    fn list(&mut self, input: Vec<Item<'a>>, nodes: &'a [Node]) -> Results<'a> {
+    fn list(&mut self, input: Vec<Item<'a>>, nodes: &'a [JsonPathNode]) -> Results<'a> {
         nodes.iter().try_fold(input, |items, node| self.node(items, node))
     }
 
-    fn node(&mut self, input: Vec<Item<'a>>, node: &'a Node) -> Results<'a> {
+    fn node(&mut self, input: Vec<Item<'a>>, node: &'a JsonPathNode) -> Results<'a> {
         self.step(input.len() + 1)?;
         match node {
-            Node::Text(text) => Ok(vec![Item::Value(text)]),
-            Node::List(nodes) => self.list(input, nodes),
-            Node::Field(name) => self.field(&input, name),
-            Node::Identifier(name) => self.identifier(input, name),
-            Node::Array(params) => array(input, *params),
-            Node::Exists(path) => self.exists(&input, path),
-            Node::Compare { left, operator, right } => self.compare(&input, left, operator, right),
-            Node::Int(i) => Ok(vec![Item::Int(*i); input.len()]),
-            Node::Float(value) | Node::Bool(value) => Ok(vec![Item::Value(value); input.len()]),
-            Node::Wildcard => Ok(input.into_iter().flat_map(children).collect()),
-            Node::Recursive => self.recursive(input),
-            Node::Union(lists) => {
+            JsonPathNode::Text(text) => Ok(vec![Item::Value(text)]),
+            JsonPathNode::List(nodes) => self.list(input, nodes),
+            JsonPathNode::Field(name) => self.field(&input, name),
+            JsonPathNode::Identifier(name) => self.identifier(input, name),
+            JsonPathNode::Array(params) => array(input, *params),
+            JsonPathNode::Exists(path) => self.exists(&input, path),
+            JsonPathNode::Compare { left, operator, right } => self.compare(&input, left, operator, right),
+            JsonPathNode::Int(i) => Ok(vec![Item::Int(*i); input.len()]),
+            JsonPathNode::Float(value) | JsonPathNode::Bool(value) => Ok(vec![Item::Value(value); input.len()]),
+            JsonPathNode::Wildcard => Ok(input.into_iter().flat_map(children).collect()),
+            JsonPathNode::Recursive => self.recursive(input),
+            JsonPathNode::Union(lists) => {
                 let mut all = Vec::new();
                 for list in lists {
                     match self.list(input.clone(), list) {
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn exists(&mut self, input: &[Item<'a>], path: &'a [Node]) -> Results<'a> {
+    fn exists(&mut self, input: &[Item<'a>], path: &'a [JsonPathNode]) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
             let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item).into())) };
@@ -173,7 +173,13 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    fn compare(&mut self, input: &[Item<'a>], left: &'a [Node], operator: &str, right: &'a [Node]) -> Results<'a> {
+    fn compare(
+        &mut self,
+        input: &[Item<'a>],
+        left: &'a [JsonPathNode],
+        operator: &str,
+        right: &'a [JsonPathNode],
+    ) -> Results<'a> {
         let mut out = Vec::new();
         for item in input {
             let Some(elements) = elements(*item) else { return Err((input.to_vec(), not_filterable(*item).into())) };

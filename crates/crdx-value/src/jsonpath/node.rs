@@ -4,11 +4,11 @@ use crate::Value;
 
 /// A node of a template or expression.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum JsonPathNode {
     /// Literal text; always a [`Value::String`].
     Text(Value),
     /// An action in braces; only at the top level.
-    List(Vec<Node>),
+    List(Vec<JsonPathNode>),
     /// A key.
     Field(String),
     /// `range`, `end`, or an unknown word.
@@ -16,15 +16,15 @@ pub enum Node {
     /// `[start:end:step]`
     Array([Param; 3]),
     /// `[?(path)]`
-    Exists(Vec<Node>),
+    Exists(Vec<JsonPathNode>),
     /// `[?(left operator right)]`
     Compare {
         /// The left side.
-        left: Vec<Node>,
+        left: Vec<JsonPathNode>,
         /// Any sequence of the characters `!<>=`.
         operator: String,
         /// The right side.
-        right: Vec<Node>,
+        right: Vec<JsonPathNode>,
     },
     /// An integer.
     Int(i64),
@@ -37,7 +37,7 @@ pub enum Node {
     /// `..`
     Recursive,
     /// `[a,b]`
-    Union(Vec<Vec<Node>>),
+    Union(Vec<Vec<JsonPathNode>>),
 }
 
 /// A number of an index or slice.

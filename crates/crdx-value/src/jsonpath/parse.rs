@@ -3,7 +3,7 @@
 //! The parser is as lenient as client-go's: the parts of an action need no separator, a quoted key in brackets ends at
 //! the first `]` regardless of quotes, and `['a.b[0]']` is parsed as the path `.a.b[0]`.
 
-use super::node::{Node, Param};
+use super::node::{JsonPathNode, Param};
 use crate::GoError;
 use crate::unicode::{is_digit, is_letter};
 use crate::{Value, quote};
@@ -12,11 +12,11 @@ use crate::{Value, quote};
 const MAX_NESTING: u32 = 100;
 
 /// Parses a template into text and actions.
-pub fn parse(template: &str) -> Result<Vec<Node>, GoError> {
+pub fn parse(template: &str) -> Result<Vec<JsonPathNode>, GoError> {
     parse_nested(template, 0)
 }
 
-fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, GoError> {
+fn parse_nested(template: &str, nesting: u32) -> Result<Vec<JsonPathNode>, GoError> {
     if nesting > MAX_NESTING {
         return Err("expression nests too deeply".into());
     }
@@ -25,23 +25,23 @@ fn parse_nested(template: &str, nesting: u32) -> Result<Vec<Node>, GoError> {
     while let Some(open) = parser.rest().find('{') {
         let text = parser.take(open);
         if !text.is_empty() {
-            root.push(Node::Text(Value::from(text)));
+            root.push(JsonPathNode::Text(Value::from(text)));
         }
         parser.at += 1;
         let mut action = Vec::new();
         parser.action(&mut action)?;
-        root.push(Node::List(action));
+        root.push(JsonPathNode::List(action));
     }
     if !parser.rest().is_empty() {
-        root.push(Node::Text(Value::from(parser.rest())));
+        root.push(JsonPathNode::Text(Value::from(parser.rest())));
     }
     Ok(root)
 }
 
 /// Parses an expression given without braces.
-fn parse_action(expression: &str, nesting: u32) -> Result<Vec<Node>, GoError> {
+fn parse_action(expression: &str, nesting: u32) -> Result<Vec<JsonPathNode>, GoError> {
     match parse_nested(&format!("{{{expression}}}"), nesting + 1)?.into_iter().next() {
-        Some(Node::List(nodes)) => Ok(nodes),
+        Some(JsonPathNode::List(nodes)) => Ok(nodes),
         _ => Ok(Vec::new()),
     }
 }
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an action up to and including the closing brace.
-    fn action(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
+    fn action(&mut self, out: &mut Vec<JsonPathNode>) -> Result<(), GoError> {
         loop {
             let rest = self.rest();
             if rest.starts_with("[?(") {
@@ -107,9 +107,9 @@ impl<'a> Parser<'a> {
                 Some(c) if matches!(c, '+' | '-') || is_digit(c) => self.number(out)?,
                 Some(c) if c == '_' || is_letter(c) => {
                     out.push(match self.take_while(|c| !is_terminator(c)) {
-                        "true" => Node::Bool(Value::Bool(true)),
-                        "false" => Node::Bool(Value::Bool(false)),
-                        name => Node::Identifier(name.to_owned()),
+                        "true" => JsonPathNode::Bool(Value::Bool(true)),
+                        "false" => JsonPathNode::Bool(Value::Bool(false)),
+                        name => JsonPathNode::Identifier(name.to_owned()),
                     });
                 }
                 Some(c) => return Err(format!("unrecognized character in action: {}", code_point(c)).into()),
@@ -117,12 +117,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn recursive(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
-        if let Some(Node::Recursive) = out.last() {
+    fn recursive(&mut self, out: &mut Vec<JsonPathNode>) -> Result<(), GoError> {
+        if let Some(JsonPathNode::Recursive) = out.last() {
             return Err("invalid multiple recursive descent".into());
         }
         self.at += 2;
-        out.push(Node::Recursive);
+        out.push(JsonPathNode::Recursive);
         if self.peek().is_some_and(|c| c == '_' || is_letter(c) || is_digit(c)) {
             self.field(out);
         }
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a key after its dot. A backslash escapes the next character.
-    fn field(&mut self, out: &mut Vec<Node>) {
+    fn field(&mut self, out: &mut Vec<JsonPathNode>) {
         let start = self.at;
         while let Some(c) = self.peek() {
             if c == '\\' {
@@ -141,10 +141,10 @@ impl<'a> Parser<'a> {
             self.next();
         }
         let name = self.input.get(start..self.at).unwrap_or("");
-        out.push(if name == "*" { Node::Wildcard } else { Node::Field(name.replace('\\', "")) });
+        out.push(if name == "*" { JsonPathNode::Wildcard } else { JsonPathNode::Field(name.replace('\\', "")) });
     }
 
-    fn number(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
+    fn number(&mut self, out: &mut Vec<JsonPathNode>) -> Result<(), GoError> {
         let start = self.at;
         if let Some('+' | '-') = self.peek() {
             self.at += 1;
@@ -152,12 +152,12 @@ impl<'a> Parser<'a> {
         self.take_while(|c| c == '.' || is_digit(c));
         let text = self.input.get(start..self.at).unwrap_or("");
         if let Ok(i) = text.parse::<i64>() {
-            out.push(Node::Int(i));
+            out.push(JsonPathNode::Int(i));
             return Ok(());
         }
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() => {
-                out.push(Node::Float(Value::Float(x)));
+                out.push(JsonPathNode::Float(Value::Float(x)));
                 Ok(())
             }
             _ => Err(format!("cannot parse number {text}").into()),
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses `[…]`: a union, a quoted key, an index or a slice.
-    fn array(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
+    fn array(&mut self, out: &mut Vec<JsonPathNode>) -> Result<(), GoError> {
         let text = match self.rest().find([']', '\n']) {
             Some(end) if self.rest().as_bytes().get(end) == Some(&b']') => self.take(end + 1),
             _ => return Err("unterminated array".into()),
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         if text.contains(',') {
             let parts =
                 text.split(',').map(|part| parse_action(&format!("[{}]", part.trim_matches(' ')), self.nesting));
-            out.push(Node::Union(parts.collect::<Result<_, _>>()?));
+            out.push(JsonPathNode::Union(parts.collect::<Result<_, _>>()?));
             return Ok(());
         }
         if let Some(key) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''))
@@ -189,12 +189,12 @@ impl<'a> Parser<'a> {
         if parts.next().is_some() || !texts.iter().flatten().all(|t| is_index(t)) {
             return Err(format!("invalid array index {text}").into());
         }
-        out.push(Node::Array(params(texts)?));
+        out.push(JsonPathNode::Array(params(texts)?));
         Ok(())
     }
 
     /// Parses `[?(…)]`; one quoted string in it may contain parentheses.
-    fn filter(&mut self, out: &mut Vec<Node>) -> Result<(), GoError> {
+    fn filter(&mut self, out: &mut Vec<JsonPathNode>) -> Result<(), GoError> {
         self.at += 3;
         let start = self.at;
         let mut quote = None;
@@ -220,8 +220,8 @@ impl<'a> Parser<'a> {
             return Err("unclosed array expect ]".into());
         }
         let node = match operator(text) {
-            None => Node::Exists(parse_action(text, self.nesting)?),
-            Some((left, operator, right)) => Node::Compare {
+            None => JsonPathNode::Exists(parse_action(text, self.nesting)?),
+            Some((left, operator, right)) => JsonPathNode::Compare {
                 left: parse_action(left, self.nesting)?,
                 operator: operator.to_owned(),
                 right: parse_action(right, self.nesting)?,
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn quoted(&mut self, out: &mut Vec<Node>, quote: char) -> Result<(), GoError> {
+    fn quoted(&mut self, out: &mut Vec<JsonPathNode>, quote: char) -> Result<(), GoError> {
         let start = self.at;
         self.at += 1;
         let mut previous = quote;
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
         let Some(value) = unquote(inner, quote) else {
             return Err(format!("unquote string {text} error invalid syntax").into());
         };
-        out.push(Node::Text(Value::String(value)));
+        out.push(JsonPathNode::Text(Value::String(value)));
         Ok(())
     }
 }

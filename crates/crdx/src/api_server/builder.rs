@@ -146,7 +146,7 @@ impl ApiServerBuilder {
 #[cfg(any(feature = "builtin", feature = "policies"))]
 impl Kinds {
     fn add(&self, server: ServerBuilder) -> ServerBuilder {
-        let mut server = server.with_kinds(&crdx_kinds::KINDS);
+        let mut server = crdx_kinds::with_kinds(server);
         if self.has_policies {
             server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
         }

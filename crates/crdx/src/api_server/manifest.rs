@@ -1,7 +1,7 @@
 //! The objects that callers send: texts, values and, with the feature `serde`, anything that can be serialized.
 
 use super::{Error, ManifestError, Position};
-use crate::documents::manifest_path;
+use crdx_engine::documents::manifest_path;
 use crdx_text::documents::{Chunk, Chunks};
 use crdx_text::spans::Spans;
 use crdx_value::Value;

@@ -1,6 +1,6 @@
 //! The names, selectors, patch types and options of requests.
 
-use crate::kubectl::FieldValidation;
+use crdx_engine::kubectl::FieldValidation;
 use crdx_server::server::UserInfo;
 use crdx_value::Value;
 

@@ -3,7 +3,7 @@
 use super::manifest::{Document, MAX_DEPTH};
 use super::row::Row;
 use super::{Error, Position, Status};
-use crate::report::Difference;
+use crdx_engine::report::Difference;
 use crdx_server::policies::findings::{Change, Findings};
 use crdx_server::server::{Response as Answer, ResponseBody, Trace};
 use crdx_value::Value;

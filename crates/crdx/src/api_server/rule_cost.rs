@@ -2,8 +2,8 @@
 
 use super::manifest::Document;
 use super::{Error, ManifestError, Position};
-use crate::lint::bounds::Bound;
-use crate::lint::costs::{ExpressionCost, SchemaCost, costs};
+use crdx_engine::lint::bounds::Bound;
+use crdx_engine::lint::costs::{ExpressionCost, SchemaCost, costs};
 use crdx_server::crd;
 use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crdx_value::release::{Release, ReleaseSet};

@@ -2,7 +2,7 @@
 
 use super::wrap::lines;
 use super::{Explained, Explanation};
-use crdx::kubectl::schema_model::Model;
+use crdx_engine::kubectl::schema_model::Model;
 use crdx_value::GoError;
 use crdx_value::group_version::api_version;
 use crdx_value::{Map, Value};

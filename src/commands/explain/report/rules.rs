@@ -1,7 +1,7 @@
 //! Formats the section of `explain --rules`: the CEL rules of a field with their costs, and its other constraints.
 
-use crate::output::cost::{count, percent};
-use crdx::lint::costs::ExpressionCost;
+use crdx_engine::lint::costs::ExpressionCost;
+use crdx_output::cost::{count, percent};
 use crdx_server::schema::Schema;
 use crdx_value::{Value, json};
 use std::fmt::Write as _;

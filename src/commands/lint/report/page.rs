@@ -1,15 +1,15 @@
 //! The HTML page of `lint`: for each CRD or policy the server's response, the cost of its expressions as bars, and its
 //! breaking changes.
 
-use crate::output::cost;
-use crate::output::excerpt::MessageSeverity;
-use crate::output::html::{Colour, Page, badge, by_release, dedented, escaped, message, plural, problems};
-use crdx::lint::bounds::Bound;
-use crdx::lint::breaking::Change;
-use crdx::lint::costs::{ExpressionCost, SchemaCost};
-use crdx::lint::policies;
-use crdx::report::{ObjectReport, SourceLocation, Verdict};
 use crdx_cel::eval::PER_CALL_LIMIT;
+use crdx_engine::lint::bounds::Bound;
+use crdx_engine::lint::breaking::Change;
+use crdx_engine::lint::costs::{ExpressionCost, SchemaCost};
+use crdx_engine::lint::policies;
+use crdx_engine::report::{ObjectReport, SourceLocation, Verdict};
+use crdx_output::cost;
+use crdx_output::excerpt::MessageSeverity;
+use crdx_output::html::{Colour, Page, badge, by_release, dedented, escaped, message, plural, problems};
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;

@@ -1,12 +1,12 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
-use crate::output::excerpt::{self, MessageSeverity};
-use crate::output::report::case::{self, Case, Finding, Level};
-use crate::output::report::json::identified;
-use crate::output::report::members::location_object;
-use crate::output::{Cell, Column, Paint};
-use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crdx::report::{Identity, ObjectReport, SourceLocation};
+use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
+use crdx_output::excerpt::{self, MessageSeverity};
+use crdx_output::report::case::{self, Case, Finding, Level};
+use crdx_output::report::json::identified;
+use crdx_output::report::members::location_object;
+use crdx_output::{Cell, Column, Paint};
 use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;

@@ -3,10 +3,10 @@
 
 use super::definition::{Counts, Entry};
 use crate::commands::sink::ItemGroup;
-use crate::output::excerpt::MessageSeverity;
-use crate::output::html::{Colour, Page, badge, escaped, message, number, plural, problems};
-use crdx::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crdx::report::{ObjectReport, Verdict};
+use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
+use crdx_engine::report::{ObjectReport, Verdict};
+use crdx_output::excerpt::MessageSeverity;
+use crdx_output::html::{Colour, Page, badge, escaped, message, number, plural, problems};
 use crdx_value::json;
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;

@@ -1,12 +1,12 @@
 //! Formats the results of `rehearse --policies`. The JSON is documented in `docs/output.md`.
 
-use crate::output::printable;
-use crate::output::report::case::{Case, Finding, Level, Outcome};
-use crate::output::report::members::location_object;
-use crate::output::{Cell, Column, Paint, TableStyle, bounded_table};
-use crdx::rehearsal::policies::Effects;
-use crdx::report::admission::FieldChange;
-use crdx::report::{ObjectReport, SourceLocation, Verdict};
+use crdx_engine::rehearsal::policies::Effects;
+use crdx_engine::report::admission::FieldChange;
+use crdx_engine::report::{ObjectReport, SourceLocation, Verdict};
+use crdx_output::printable;
+use crdx_output::report::case::{Case, Finding, Level, Outcome};
+use crdx_output::report::members::location_object;
+use crdx_output::{Cell, Column, Paint, TableStyle, bounded_table};
 use crdx_server::policies::model::PolicyKind;
 use crdx_value::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};

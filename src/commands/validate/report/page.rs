@@ -1,8 +1,8 @@
 //! The HTML page of `validate`: a table of the objects, and for each object its errors, its changes and the stored
 //! object.
 
-use crate::output::html::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
-use crdx::report::{Action, ObjectReport, Summary, Verdict};
+use crdx_engine::report::{Action, ObjectReport, Summary, Verdict};
+use crdx_output::html::{Colour, Page, badge, by_release, diff, escaped, number, plural, problems};
 use crdx_value::json;
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;

@@ -2,7 +2,10 @@
 
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, names};
+use crdx_value::field::{
+    FieldError,
+    names::{self, NameForm},
+};
 use crdx_value::quote::go_quote;
 
 /// `ValidateAPIService` and `ValidateAPIServiceUpdate`
@@ -12,7 +15,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Opti
     let required = format!("{}.{}", version.text(), group.text());
     // The prefix of a generated name is checked like a name.
     for name in [metadata.child("generateName"), metadata.child("name")] {
-        let is_segment = names::path_segment(name.text(), false).is_empty();
+        let is_segment = names::path_segment(name.text(), NameForm::Whole).is_empty();
         if !name.text().is_empty() && is_segment && name.text() != required {
             errors.invalid(&name, format!("must be `spec.version+\".\"+spec.group`: {}", go_quote(&required)));
         }

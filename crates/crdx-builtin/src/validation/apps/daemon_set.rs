@@ -4,7 +4,10 @@ use crate::validation::apps::selector_is_immutable;
 use crate::validation::core::pod_template;
 use crate::validation::core::pod_template::template_options;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{immutable, int_or_percent, selectors};
+use crate::validation::{
+    immutable, int_or_percent,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 
 /// `ValidateDaemonSet` and `ValidateDaemonSetUpdate`
@@ -12,7 +15,11 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let (spec, options) = (object.child("spec"), template_options(errors, old));
     selector_is_immutable(errors, object, old);
     let (selector, template) = (spec.child("selector"), spec.child("template"));
-    selectors::label_selector(errors, &selector, options.allows_invalid_affinity_selectors);
+    selectors::label_selector(
+        errors,
+        &selector,
+        LabelValues::allow_invalid_if(options.allows_invalid_affinity_selectors),
+    );
     if selectors::is_valid(&selector, errors) {
         pod_template::selected(errors, &template, &selector);
     }

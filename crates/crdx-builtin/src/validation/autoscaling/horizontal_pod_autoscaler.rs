@@ -3,7 +3,10 @@
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
-use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{Gate, V1_34, V1_36, V1_37};
 use crdx_value::{Value, group_version};
 
@@ -91,7 +94,7 @@ fn reference_options(
 fn reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, options: ReferenceOptions) {
     for field in ["kind", "name"].map(|name| reference.child(name)) {
         if errors.require_text(&field) {
-            errors.messages(&field, names::path_segment(field.text(), false));
+            errors.messages(&field, names::path_segment(field.text(), NameForm::Whole));
         }
     }
     let version = reference.child("apiVersion");
@@ -209,7 +212,7 @@ fn metric_name(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     if name.text().is_empty() {
         errors.required(&name, "must specify a metric name");
     } else {
-        errors.messages(&name, names::path_segment(name.text(), false));
+        errors.messages(&name, names::path_segment(name.text(), NameForm::Whole));
     }
 }
 

@@ -6,7 +6,10 @@ pub mod update;
 
 use crate::validation::core::pod_template;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, immutable, selectors};
+use crate::validation::{
+    formats, immutable,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT, names};
 use crdx_value::quote::go_quote;
@@ -41,7 +44,11 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     specification(errors, &spec, &options);
     let (selector, template) = (spec.child("selector"), spec.child("template"));
     if selector.is_set() {
-        selectors::label_selector(errors, &selector, options.allows_invalid_affinity_selectors);
+        selectors::label_selector(
+            errors,
+            &selector,
+            LabelValues::allow_invalid_if(options.allows_invalid_affinity_selectors),
+        );
     } else {
         errors.required(&selector, "");
     }

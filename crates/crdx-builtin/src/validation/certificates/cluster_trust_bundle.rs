@@ -4,7 +4,11 @@ use crate::validation::certificates::signer_names::signer_name;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{immutable, pem, x509};
 use crdx_value::Value;
-use crdx_value::field::{ROOT, names};
+use crdx_value::field::{
+    ROOT,
+    names::{self, NameForm},
+};
+use crdx_value::release::V1_38;
 use std::collections::BTreeMap;
 
 const MAX_BUNDLE: usize = 1 << 20;
@@ -19,7 +23,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             "" if name.text().contains(':') => {
                 vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()]
             }
-            "" => names::name_is_subdomain(name.text(), false),
+            "" => names::name_is_subdomain(name.text(), NameForm::Whole),
             text => name_with_signer(name.text(), text),
         };
         errors.messages(&name, messages);
@@ -32,7 +36,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         anchors(errors, &bundle);
     }
     if old.is_set() {
-        immutable::text(errors, &signer, &old.child("signerName"));
+        immutable::declared_since(errors, &signer, &old.child("signerName"), "string", V1_38);
     }
 }
 
@@ -40,7 +44,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
 fn name_with_signer(name: &str, signer: &str) -> Vec<String> {
     let prefix = format!("{}:", signer.replace('/', ":"));
     match name.strip_prefix(&prefix) {
-        Some(rest) => names::name_is_subdomain(rest, false),
+        Some(rest) => names::name_is_subdomain(rest, NameForm::Whole),
         None => vec![format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}")],
     }
 }

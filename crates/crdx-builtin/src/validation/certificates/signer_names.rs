@@ -1,7 +1,7 @@
 //! Names of signers and trust bundles (`pkg/apis/core/validation/names.go`).
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::quote::go_quote;
 
 const MAX_DOMAIN: usize = 253;
@@ -51,11 +51,11 @@ fn first_invalid(errors: &mut Errors, field: &FieldValue<'_, '_>, text: &str, ch
 /// `ValidateClusterTrustBundleName`, with the signer that the name contains
 pub(crate) fn trust_bundle_name(name: &str) -> Vec<String> {
     match name.rsplit_once(':') {
-        None => names::name_is_subdomain(name, false),
+        None => names::name_is_subdomain(name, NameForm::Whole),
         // A name without signer may not contain a colon.
         Some(("", _)) => {
             vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()]
         }
-        Some((_, rest)) => names::name_is_subdomain(rest, false),
+        Some((_, rest)) => names::name_is_subdomain(rest, NameForm::Whole),
     }
 }

@@ -2,11 +2,14 @@
 
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, network};
+use crate::validation::{formats, immutable, network};
 use crdx_text::json;
 use crdx_value::GoError;
-use crdx_value::field::{BadValue, ErrorType, FieldError, ROOT, names};
-use crdx_value::release::{V1_33, V1_34, V1_35, V1_37};
+use crdx_value::field::{
+    BadValue, ErrorType, FieldError, ROOT,
+    names::{self, NameForm},
+};
+use crdx_value::release::{V1_33, V1_34, V1_35, V1_37, V1_38};
 use crdx_value::{Value, json as write};
 use std::collections::{BTreeMap, HashSet};
 
@@ -68,7 +71,13 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, status: &FieldValue<'_
     }
     let old = FieldValue::new(old.get("spec"), ROOT);
     let (cidrs, old_cidrs) = (spec.child("podCIDRs"), old.child("podCIDRs"));
-    if old_cidrs.len() > 0 && cidrs.len() != old_cidrs.len() {
+    if old_cidrs.len() > 0 && errors.release.since(V1_38) {
+        if cidrs.len() == 0 {
+            errors.invalid_value(&cidrs.path, BadValue::Value(Value::Null), "field cannot be cleared once set");
+        } else if !immutable::is_equal(cidrs.value, old_cidrs.value) {
+            errors.forbidden(&cidrs, CIDR_IS_FIXED);
+        }
+    } else if old_cidrs.len() > 0 && cidrs.len() != old_cidrs.len() {
         errors.forbidden(&cidrs, CIDR_IS_FIXED);
     } else {
         let changed = old_cidrs.texts().zip(cidrs.texts()).filter(|(old, new)| old != new).count();
@@ -251,7 +260,7 @@ fn config_source(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     }
     let (namespace, name, key) = (map.child("namespace"), map.child("name"), map.child("kubeletConfigKey"));
     if require_member(errors, &namespace, "namespace") {
-        errors.messages(&namespace, names::name_is_label(namespace.text(), false));
+        errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole));
     }
     if require_member(errors, &name, "name") {
         formats::object_name(errors, &name);
@@ -366,6 +375,10 @@ mod tests {
         assert_eq!(
             update(r#"{"podCIDRs":["10.0.0.0/24"]}"#, "{}", "1.37"),
             [r#"spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid"#]
+        );
+        assert_eq!(
+            update(r#"{"podCIDRs":["10.0.0.0/24"]}"#, "{}", "1.38"),
+            ["spec.podCIDRs: Invalid value: null: field cannot be cleared once set"]
         );
         assert_eq!(
             update(r#"{"providerID":"a"}"#, r#"{"providerID":"b"}"#, "1.37"),

@@ -4,9 +4,15 @@ use crate::validation::core::pod_spec::affinity;
 use crate::validation::core::pod_spec::volumes::sources;
 use crate::validation::core::{persistent_volume_claim, resources};
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{difference, formats, immutable, internal, selectors};
+use crate::validation::{
+    difference, formats, immutable, internal,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, FieldPath, ROOT};
+use crdx_value::field::{
+    FieldError, FieldPath, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{Gate, V1_33};
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -128,7 +134,7 @@ fn node_affinity(errors: &mut Errors, node_affinity: &FieldValue<'_, '_>, old_sp
     // Values of labels are validated since 1.33.
     let allows_invalid =
         !errors.release.since(V1_33) || old_required.child("nodeSelectorTerms").items().any(has_invalid);
-    affinity::node_selector(errors, &required, allows_invalid);
+    affinity::node_selector(errors, &required, LabelValues::allow_invalid_if(allows_invalid));
 }
 
 /// Validates the only volume type of a specification.
@@ -178,7 +184,7 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
                 if namespace.text().is_empty() {
                     errors.invalid(&namespace, "if the endpointnamespace is set, it must be a valid namespace name");
                 } else {
-                    errors.messages(&namespace, crdx_value::field::names::name_is_label(namespace.text(), false));
+                    errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole));
                 }
             }
         }

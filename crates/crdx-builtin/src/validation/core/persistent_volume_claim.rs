@@ -2,10 +2,16 @@
 
 use crate::validation::core::{persistent_volume_claim, resources};
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{annotations, difference, formats, immutable, internal, selectors};
+use crate::validation::{
+    annotations, difference, formats, immutable, internal,
+    selectors::{self, LabelValues},
+};
 use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
-use crdx_value::field::{FieldError, FieldPath, ROOT, names};
+use crdx_value::field::{
+    FieldError, FieldPath, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{Gate, V1_31, V1_34};
 use std::cmp::Ordering;
 
@@ -19,7 +25,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     };
     let old_spec = FieldValue::new(old.get("spec"), ROOT);
     let mut found = Errors::new(errors.release);
-    selectors::label_selector(&mut found, &old_spec.child("selector"), false);
+    selectors::label_selector(&mut found, &old_spec.child("selector"), LabelValues::Validate);
     let has_group = |name| old_spec.value.at(&[name, "apiGroup"]).is_some_and(|group| !group.is_null());
     let options = persistent_volume_claim::ClaimOptions {
         allows_invalid_selector: !found.list.is_empty(),
@@ -163,7 +169,11 @@ pub fn specification(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: Cl
     if modes.len() == 0 {
         errors.required(&modes, "at least 1 access mode is required");
     }
-    selectors::label_selector(errors, &spec.child("selector"), options.allows_invalid_selector);
+    selectors::label_selector(
+        errors,
+        &spec.child("selector"),
+        LabelValues::allow_invalid_if(options.allows_invalid_selector),
+    );
     access_modes(errors, &modes);
     let requirements = spec.child("resources");
     let storage = requirements.child("requests").value.get("storage");
@@ -219,7 +229,7 @@ fn data_sources(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: ClaimOp
         errors.invalid_value(&spec.path, bad, detail);
     };
     if !namespace.text().is_empty() {
-        errors.messages(&namespace, names::name_is_label(namespace.text(), false));
+        errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole));
         if source.is_set() {
             conflict(errors, "may not be specified when dataSourceRef.namespace is specified");
         }

@@ -6,7 +6,7 @@ mod resize;
 
 use crate::quality_of_service;
 use crate::validation::core::pod_spec;
-use crate::validation::core::pod_spec::{PodOptions, annotations as pod_annotations, containers};
+use crate::validation::core::pod_spec::{PodOptions, PodSpecOwner, annotations as pod_annotations, containers};
 use crate::validation::core::tolerations;
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::{difference, internal};
@@ -64,7 +64,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
 
 fn options(old: Option<&Value>, release: Release) -> PodOptions {
     let part = |name| old.and_then(|old| old.get(name));
-    PodOptions::for_update(true, part("spec"), part("metadata"), release)
+    PodOptions::for_update(PodSpecOwner::Pod, part("spec"), part("metadata"), release)
 }
 
 /// Returns true for the copy of a static Pod, which its node manages.

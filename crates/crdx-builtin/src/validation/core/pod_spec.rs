@@ -14,7 +14,7 @@ mod topology_spread;
 mod volume_mounts;
 pub mod volumes;
 
-pub use options::PodOptions;
+pub use options::{PodOptions, PodSpecOwner};
 
 use crate::CONTAINER_LISTS;
 use crate::validation::core::{resources, tolerations};

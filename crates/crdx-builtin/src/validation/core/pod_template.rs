@@ -1,7 +1,7 @@
 //! Pod templates (`ValidatePodTemplateSpec`), and what the kinds that create Pods require of them.
 
 use crate::validation::core::pod_spec;
-use crate::validation::core::pod_spec::{PodOptions, annotations as pod_annotations};
+use crate::validation::core::pod_spec::{PodOptions, PodSpecOwner, annotations as pod_annotations};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{annotations, formats, selectors};
 use crdx_value::Value;
@@ -12,7 +12,7 @@ const MISMATCH: &str = "`selector` does not match template `labels`";
 /// The options for a template; `old` is the existing one of an update.
 pub fn options(old: Option<&Value>, release: Release) -> PodOptions {
     let part = |name| old.and_then(|old| old.get(name));
-    PodOptions::for_update(false, part("spec"), part("metadata"), release)
+    PodOptions::for_update(PodSpecOwner::Template, part("spec"), part("metadata"), release)
 }
 
 /// Validates a template. The server reports errors about its metadata at fields of the template.

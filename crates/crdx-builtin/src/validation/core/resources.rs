@@ -55,7 +55,6 @@ const INTEGER_RESOURCES: &[&str] = &[
 /// The owner of resource requirements, which determines the resources that they may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A container.
     Container,
     /// The specification of a Pod.
     Pod,

@@ -4,8 +4,11 @@ use crate::validation::core::endpoints::{PROTOCOLS, endpoint_ip, is_unchanged};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::{Gate, V1_33, V1_37};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
+use crdx_value::release::{Gate, V1_33, V1_37, V1_38};
 use std::collections::HashSet;
 
 const MAX_TOPOLOGY: usize = 16;
@@ -17,13 +20,18 @@ const MAX_HINTS: usize = 8;
 /// `ValidateEndpointSliceCreate` and `ValidateEndpointSliceUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let (type_, list) = (object.child("addressType"), object.child("endpoints"));
-    errors.one_of(&type_, &["FQDN", "IPv4", "IPv6"]);
+    let old_type = old.and_then(|old| old.get("addressType"));
+    // Since 1.38, the type is only validated by generated code, which stops at an error about a changed value.
+    let is_changed = old.is_some() && old_type != object.value.get("addressType");
+    if !(is_changed && errors.release.since(V1_38)) || type_.text().is_empty() {
+        errors.one_of(&type_, &["FQDN", "IPv4", "IPv6"]);
+    }
     slice_ports(errors, &object.child("ports"));
     if !is_unchanged(&list, old.and_then(|old| old.get("endpoints"))) {
         slice_endpoints(errors, &list, type_.text());
     }
-    if let Some(old) = old {
-        immutable::declared(errors, &type_, &FieldValue::new(old.get("addressType"), ROOT), "string");
+    if old.is_some() {
+        immutable::declared(errors, &type_, &FieldValue::new(old_type, ROOT), "string");
     }
 }
 
@@ -152,7 +160,7 @@ fn hints(errors: &mut Errors, hints: &FieldValue<'_, '_>) {
             let messages = if is_zone {
                 names::label_value(name.text(), errors.release)
             } else {
-                names::name_is_subdomain(name.text(), false)
+                names::name_is_subdomain(name.text(), NameForm::Whole)
             };
             errors.messages(&name, messages);
         }
@@ -186,5 +194,15 @@ mod tests {
         let create = |release| created("discovery.k8s.io/v1", "EndpointSlice", slice, release);
         assert_eq!(create("1.36"), ["endpoints[0].addresses: Required value: must contain at least 1 address"]);
         assert_eq!(create("1.37"), ["endpoints[0].addresses: Required value"]);
+    }
+
+    #[test]
+    fn since_1_38_a_changed_address_type_may_be_of_any_value() {
+        let slice = |type_: &str| format!(r#"{{"addressType":"{type_}","endpoints":[],"ports":[]}}"#);
+        let update =
+            |new: &str, release| updated("discovery.k8s.io/v1", "EndpointSlice", &slice("IPv4"), &slice(new), release);
+        assert_eq!(update("*", "1.37").len(), 2);
+        assert_eq!(update("*", "1.38"), ["addressType: Invalid value: null: field is immutable"]);
+        assert_eq!(update("", "1.38").len(), 2);
     }
 }

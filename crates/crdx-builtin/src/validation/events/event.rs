@@ -37,12 +37,12 @@ const FIXED: &[&str] = &[
 
 /// Validates an event of the core group.
 pub(crate) fn validate_core(errors: &mut Errors, object: &FieldValue<'_, '_>) {
-    Event { object, is_core: true }.validate(errors);
+    EventObject { object, is_core: true }.validate(errors);
 }
 
 /// Validates an event of `events.k8s.io` (`ValidateEventCreate` and `ValidateEventUpdate`).
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
-    let event = Event { object, is_core: false };
+    let event = EventObject { object, is_core: false };
     event.validate(errors);
     let series = event.field("series");
     let Some(old) = old else {
@@ -50,7 +50,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
         return event.validate_new(errors);
     };
     let old = FieldValue::new(Some(old), crdx_value::field::ROOT);
-    let old = Event { object: &old, is_core: false };
+    let old = EventObject { object: &old, is_core: false };
     if series.value != old.field("series").value {
         validate_series(errors, &series);
     }
@@ -75,12 +75,12 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
 }
 
 /// An event of one of the two groups.
-struct Event<'e, 'v, 'p> {
+struct EventObject<'e, 'v, 'p> {
     object: &'e FieldValue<'v, 'p>,
     is_core: bool,
 }
 
-impl<'v> Event<'_, 'v, '_> {
+impl<'v> EventObject<'_, 'v, '_> {
     /// The field with a name of the core group.
     fn field(&self, name: &'static str) -> FieldValue<'v, 'static> {
         let renamed = NAMES.iter().find(|(core, _)| *core == name).filter(|_| !self.is_core);

@@ -4,7 +4,10 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::flowcontrol::{conditions, is_fixed};
 use crate::validation::formats;
 use crdx_value::Value;
-use crdx_value::field::{BadValue, FieldError, names};
+use crdx_value::field::{
+    BadValue, FieldError,
+    names::{self, NameForm},
+};
 
 const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 const MAX_PRECEDENCE: i64 = 10_000;
@@ -115,7 +118,7 @@ fn subject_name(errors: &mut Errors, subject: &FieldValue<'_, '_>, is_account: b
     match namespace.text() {
         _ if !is_account => {}
         "" => errors.required(&namespace, "must specify namespace for service account"),
-        text => errors.messages(&namespace, names::name_is_label(text, false)),
+        text => errors.messages(&namespace, names::name_is_label(text, NameForm::Whole)),
     }
 }
 
@@ -159,7 +162,7 @@ fn resource_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>) {
         errors.required(&namespaces, detail);
     } else if !only_wildcard(errors, &namespaces, "namespaces") {
         for namespace in namespaces.items() {
-            for message in names::name_is_label(namespace.text(), false) {
+            for message in names::name_is_label(namespace.text(), NameForm::Whole) {
                 let detail = format!("each member of this list must be '*' or a DNS-1123 label; {message}");
                 errors.invalid(&namespace, detail);
             }

@@ -21,7 +21,6 @@ pub(crate) struct InternalType {
     fields: Vec<(Field, Releases)>,
 }
 
-/// A field of a struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// The Go name.

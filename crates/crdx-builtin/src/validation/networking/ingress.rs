@@ -3,7 +3,10 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, network};
 use crdx_value::Value;
-use crdx_value::field::{ROOT, names};
+use crdx_value::field::{
+    ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{Gate, Release, V1_34};
 
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
@@ -61,7 +64,8 @@ fn existing(old: Option<&Value>, release: Release) -> Existing {
     let spec = old.child("spec");
     let is_relaxed = |backend: &FieldValue<'_, '_>| {
         let name = backend.value.str_at(&["service", "name"]).unwrap_or_default();
-        names::name_is_label(name, false).is_empty() && !names::name_is_dns1035_label(name, false).is_empty()
+        names::name_is_label(name, NameForm::Whole).is_empty()
+            && !names::name_is_dns1035_label(name, NameForm::Whole).is_empty()
     };
     let is_rule_relaxed = |rule: FieldValue<'_, '_>| {
         let http = rule.child("http");
@@ -69,7 +73,7 @@ fn existing(old: Option<&Value>, release: Release) -> Existing {
     };
     let is_secret_invalid = |tls: FieldValue<'_, '_>| {
         let name = tls.child("secretName");
-        !name.text().is_empty() && !names::name_is_subdomain(name.text(), false).is_empty()
+        !name.text().is_empty() && !names::name_is_subdomain(name.text(), NameForm::Whole).is_empty()
     };
     let is_wildcard_invalid = |rule: FieldValue<'_, '_>| {
         let mut found = Errors::new(release);
@@ -166,7 +170,7 @@ fn validate_backend(errors: &mut Errors, backend: &FieldValue<'_, '_>, existing:
                 } else {
                     names::name_is_dns1035_label
                 };
-                errors.messages(&name, check(name.text(), false));
+                errors.messages(&name, check(name.text(), NameForm::Whole));
             }
             let port = service.child("port");
             let (name, number) = (port.child("name"), port.child("number"));
@@ -190,7 +194,7 @@ pub(crate) fn typed_reference(errors: &mut Errors, reference: &FieldValue<'_, '_
     for name in ["kind", "name"] {
         let field = reference.child(name);
         if !field.text().is_empty() {
-            errors.messages(&field, names::path_segment(field.text(), false));
+            errors.messages(&field, names::path_segment(field.text(), NameForm::Whole));
         } else if errors.release.since(V1_34) {
             errors.required(&field, "");
         } else {

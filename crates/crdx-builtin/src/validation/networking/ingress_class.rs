@@ -4,7 +4,10 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::networking::ingress::typed_reference;
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
 
 const MAX_CONTROLLER: usize = 250;
 
@@ -30,7 +33,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         "Namespace" if !namespace.is_set() => {
             errors.required(&namespace, "`parameters.scope` is set to 'Namespace'");
         }
-        "Namespace" => errors.messages(&namespace, names::name_is_label(namespace.text(), false)),
+        "Namespace" => errors.messages(&namespace, names::name_is_label(namespace.text(), NameForm::Whole)),
         "Cluster" => errors.forbid_if_set(&namespace, "`parameters.scope` is set to 'Cluster'"),
         text => errors.list.push(FieldError::not_supported(&scope.path, text, &["Cluster", "Namespace"])),
     }

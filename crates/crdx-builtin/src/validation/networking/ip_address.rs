@@ -3,7 +3,10 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
 use crdx_value::Value;
-use crdx_value::field::{ROOT, names};
+use crdx_value::field::{
+    ROOT,
+    names::{self, NameForm},
+};
 
 /// `ValidateIPAddress` and `ValidateIPAddressUpdate`
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -22,12 +25,12 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     }
     for field in ["resource", "name"].map(|name| parent.child(name)) {
         if errors.require_text(&field) {
-            errors.messages(&field, names::path_segment(field.text(), false));
+            errors.messages(&field, names::path_segment(field.text(), NameForm::Whole));
         }
     }
     let namespace = parent.child("namespace");
     if !namespace.text().is_empty() {
-        errors.messages(&namespace, names::path_segment(namespace.text(), false));
+        errors.messages(&namespace, names::path_segment(namespace.text(), NameForm::Whole));
     }
 }
 

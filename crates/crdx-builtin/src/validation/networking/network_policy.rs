@@ -1,7 +1,10 @@
 //! `NetworkPolicies` (`pkg/apis/networking/validation`).
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, network, selectors};
+use crate::validation::{
+    formats, network,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT};
 use crdx_value::release::V1_37;
@@ -17,7 +20,11 @@ struct Existing<'v> {
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let existing = existing(errors, old);
-    selectors::label_selector(errors, &spec.child("podSelector"), existing.allows_invalid_selectors);
+    selectors::label_selector(
+        errors,
+        &spec.child("podSelector"),
+        LabelValues::allow_invalid_if(existing.allows_invalid_selectors),
+    );
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for rule in spec.child(rules).items() {
             for port in rule.child("ports").items() {
@@ -41,7 +48,7 @@ fn existing<'v>(errors: &Errors, old: Option<&'v Value>) -> Existing<'v> {
     let old = FieldValue::new(old, ROOT);
     let spec = old.child("spec");
     let mut found = Errors::new(errors.release);
-    selectors::label_selector(&mut found, &spec.child("podSelector"), false);
+    selectors::label_selector(&mut found, &spec.child("podSelector"), LabelValues::Validate);
     let mut cidrs = HashSet::new();
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for rule in spec.child(rules).items() {
@@ -91,8 +98,8 @@ fn validate_port(errors: &mut Errors, port: &FieldValue<'_, '_>) {
 /// `ValidateNetworkPolicyPeer`
 fn validate_peer(errors: &mut Errors, peer: &FieldValue<'_, '_>, existing: &Existing<'_>) {
     let (pods, namespaces, block) = (peer.child("podSelector"), peer.child("namespaceSelector"), peer.child("ipBlock"));
-    selectors::label_selector(errors, &pods, existing.allows_invalid_selectors);
-    selectors::label_selector(errors, &namespaces, existing.allows_invalid_selectors);
+    selectors::label_selector(errors, &pods, LabelValues::allow_invalid_if(existing.allows_invalid_selectors));
+    selectors::label_selector(errors, &namespaces, LabelValues::allow_invalid_if(existing.allows_invalid_selectors));
     let has_selector = pods.is_set() || namespaces.is_set();
     if block.is_set() {
         ip_block(errors, &block, existing);

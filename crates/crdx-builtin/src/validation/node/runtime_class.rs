@@ -4,8 +4,11 @@ use crate::validation::core::{resources, tolerations};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
-use crdx_value::release::{Release, V1_35, V1_36, V1_37};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
+use crdx_value::release::{Release, V1_35, V1_36, V1_37, V1_38};
 use std::collections::HashSet;
 
 /// `ValidateRuntimeClass` and `ValidateRuntimeClassUpdate`
@@ -17,7 +20,8 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     }
     if handler.text().is_empty() && errors.release.since(V1_36) {
         errors.required(&handler, "");
-    } else {
+    } else if !(changes && errors.release.since(V1_38)) {
+        // Since 1.38, the handler is only validated by generated code, which stops at an error about a changed value.
         errors.messages(&handler, handler_errors(handler.text(), changes, errors.release));
     }
     let overhead = object.child("overhead");
@@ -44,7 +48,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
 /// The errors of a handler. Since 1.37, generated code validates it (`ShortName`), which measures the length in bytes; it
 /// stops after the error about a handler that `changes`.
 fn handler_errors(handler: &str, changes: bool, release: Release) -> Vec<String> {
-    let messages = names::name_is_label(handler, false);
+    let messages = names::name_is_label(handler, NameForm::Whole);
     if changes || !release.since(V1_37) {
         return messages;
     }
@@ -89,5 +93,13 @@ mod tests {
         let errors = |release| created("node.k8s.io/v1", "RuntimeClass", class, release);
         assert!(errors("1.34")[0].starts_with("scheduling.tolerations.tolerations[0].key: Invalid value"));
         assert!(errors("1.35")[0].starts_with("scheduling.tolerations[0].key: Invalid value"));
+    }
+
+    #[test]
+    fn since_1_38_a_changed_handler_is_the_only_error() {
+        let class = |handler: &str| format!(r#"{{"handler":"{handler}"}}"#);
+        let update = |new: &str| updated("node.k8s.io/v1", "RuntimeClass", &class("a"), &class(new), "1.38");
+        assert_eq!(update("{{x}}"), ["handler: Invalid value: null: field is immutable"]);
+        assert_eq!(update("").len(), 2);
     }
 }

@@ -1,7 +1,10 @@
 //! `PodDisruptionBudget`s (`pkg/apis/policy/validation`).
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{int_or_percent, selectors};
+use crate::validation::{
+    int_or_percent,
+    selectors::{self, LabelValues},
+};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 
@@ -21,7 +24,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     }
     let old = FieldValue::new(old, ROOT);
     let allows_invalid = selectors::has_invalid_value(&old.child("spec").child("selector"), errors);
-    selectors::label_selector(errors, &spec.child("selector"), allows_invalid);
+    selectors::label_selector(errors, &spec.child("selector"), LabelValues::allow_invalid_if(allows_invalid));
     let policy = spec.child("unhealthyPodEvictionPolicy");
     if policy.is_set() {
         errors.supported(&policy, &["AlwaysAllow", "IfHealthyBudget"]);

@@ -1,15 +1,15 @@
 //! `ClusterRole`s.
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::rbac::role::policy_rule;
-use crate::validation::selectors;
+use crate::validation::rbac::role::{RoleScope, policy_rule};
+use crate::validation::selectors::{self, LabelValues};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 
 /// `ValidateClusterRole`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     for rule in object.child("rules").items() {
-        policy_rule(errors, &rule, false);
+        policy_rule(errors, &rule, RoleScope::Cluster);
     }
     let aggregation = object.child("aggregationRule");
     if !aggregation.is_set() {
@@ -24,7 +24,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let allows_invalid =
         old_aggregation.child("clusterRoleSelectors").items().any(|s| selectors::has_invalid_value(&s, errors));
     for selector in list.items() {
-        selectors::label_selector(errors, &selector, allows_invalid);
+        selectors::label_selector(errors, &selector, LabelValues::allow_invalid_if(allows_invalid));
         if !selectors::is_valid(&selector, errors) {
             // The selector that could not be made of it, which is nil.
             let nil = FieldValue::new(None, selector.path);

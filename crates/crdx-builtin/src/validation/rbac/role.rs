@@ -7,12 +7,19 @@ use crdx_value::release::V1_37;
 /// `ValidateRole`
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, _: Option<&Value>) {
     for rule in object.child("rules").items() {
-        policy_rule(errors, &rule, true);
+        policy_rule(errors, &rule, RoleScope::Namespace);
     }
 }
 
+/// The scope of a role or binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoleScope {
+    Namespace,
+    Cluster,
+}
+
 /// `ValidatePolicyRule`
-pub(crate) fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, is_namespaced: bool) {
+pub(crate) fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, scope: RoleScope) {
     let (verbs, urls) = (rule.child("verbs"), rule.child("nonResourceURLs"));
     if verbs.len() == 0 {
         // The rule that the types declare is enforced since 1.37.
@@ -21,7 +28,7 @@ pub(crate) fn policy_rule(errors: &mut Errors, rule: &FieldValue<'_, '_>, is_nam
     }
     let (groups, resources) = (rule.child("apiGroups"), rule.child("resources"));
     if urls.len() > 0 {
-        if is_namespaced {
+        if scope == RoleScope::Namespace {
             errors.invalid_typed(&urls, "[]string", "namespaced rules cannot apply to non-resource URLs");
         }
         if groups.len() + resources.len() + rule.child("resourceNames").len() > 0 {

@@ -1,16 +1,20 @@
 //! `RoleBinding`s, and what they have in common with `ClusterRoleBinding`s.
 
 use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::rbac::role::RoleScope;
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
-use crdx_value::field::{FieldError, ROOT, names};
+use crdx_value::field::{
+    FieldError, ROOT,
+    names::{self, NameForm},
+};
 use crdx_value::release::{V1_37, V1_38};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// `ValidateRoleBinding` and `ValidateRoleBindingUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
-    binding(errors, object, old, &["Role", "ClusterRole"], true);
+    binding(errors, object, old, &["Role", "ClusterRole"], RoleScope::Namespace);
 }
 
 pub(crate) fn binding(
@@ -18,17 +22,17 @@ pub(crate) fn binding(
     object: &FieldValue<'_, '_>,
     old: Option<&Value>,
     kinds: &[&str],
-    is_namespaced: bool,
+    scope: RoleScope,
 ) {
     let role = object.child("roleRef");
     errors.supported(&role.child("apiGroup"), &[GROUP]);
     errors.supported(&role.child("kind"), kinds);
     let name = role.child("name");
     if errors.require_text(&name) {
-        errors.messages(&name, names::path_segment(name.text(), false));
+        errors.messages(&name, names::path_segment(name.text(), NameForm::Whole));
     }
     for subject in object.child("subjects").items() {
-        validate_subject(errors, &subject, is_namespaced);
+        validate_subject(errors, &subject, scope);
     }
     let Some(old) = old else { return };
     let old = FieldValue::new(Some(old), ROOT);
@@ -40,7 +44,7 @@ pub(crate) fn binding(
 }
 
 /// `ValidateRoleBindingSubject`
-fn validate_subject(errors: &mut Errors, subject: &FieldValue<'_, '_>, is_namespaced: bool) {
+fn validate_subject(errors: &mut Errors, subject: &FieldValue<'_, '_>, scope: RoleScope) {
     let (name, group, kind) = (subject.child("name"), subject.child("apiGroup"), subject.child("kind"));
     errors.require_text(&name);
     match kind.text() {
@@ -51,7 +55,7 @@ fn validate_subject(errors: &mut Errors, subject: &FieldValue<'_, '_>, is_namesp
             if !group.text().is_empty() {
                 errors.not_supported(&group, &[""]);
             }
-            if !is_namespaced {
+            if scope == RoleScope::Cluster {
                 errors.require_text(&subject.child("namespace"));
             }
         }

@@ -3,7 +3,7 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
 use crate::validation::resource::names::extended_resource_name;
-use crate::validation::resource::{MAX_LIST, Stored, fits, opaque, selectors};
+use crate::validation::resource::{AlreadyStored, MAX_LIST, fits, opaque, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::V1_36;
@@ -14,7 +14,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let old = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
     let stored = |name: &str| {
         let is_same = old.is_set() && immutable::is_equal(spec.child(name).value, old.child(name).value);
-        if is_same { Stored::Yes } else { Stored::No }
+        if is_same { AlreadyStored::Yes } else { AlreadyStored::No }
     };
     selectors::validate(errors, &spec.child("selectors"), stored("selectors"));
     let configurations = spec.child("config");

@@ -3,7 +3,7 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::device_taint_rule::EFFECTS;
 use crate::validation::resource::names::{self, fully_qualified_name, label_value};
-use crate::validation::resource::{MAX_LIST, Stored, TEXTS, fits, opaque, resource_slice, selectors, unique};
+use crate::validation::resource::{AlreadyStored, MAX_LIST, TEXTS, fits, opaque, resource_slice, selectors, unique};
 use crate::validation::{formats, immutable, internal};
 use crdx_value::Value;
 use crdx_value::field::BadValue;
@@ -24,7 +24,7 @@ pub(crate) type RequestNames<'v> = BTreeMap<&'v str, BTreeSet<&'v str>>;
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let stored = specification_is_fixed(errors, &spec, old, ("resource.ResourceClaimSpec", V1_37));
-    if stored == Stored::No || !errors.release.since(V1_35) {
+    if stored == AlreadyStored::No || !errors.release.since(V1_35) {
         claim_spec(errors, &spec, stored);
     }
 }
@@ -35,21 +35,21 @@ pub(crate) fn specification_is_fixed(
     spec: &FieldValue<'_, '_>,
     old: Option<&Value>,
     (type_, declared): (&str, Minor),
-) -> Stored {
-    let Some(old) = old else { return Stored::No };
+) -> AlreadyStored {
+    let Some(old) = old else { return AlreadyStored::No };
     if !internal::is_equal(type_, spec.value, old.get("spec").unwrap_or(&Value::Null), errors.release) {
         if errors.release.since(declared) {
             errors.invalid_value(&spec.path, BadValue::new(&Value::Null, errors.release), immutable::IMMUTABLE);
         } else {
             errors.invalid_typed(spec, type_, immutable::IMMUTABLE);
         }
-        return Stored::Changed;
+        return AlreadyStored::Changed;
     }
-    Stored::Yes
+    AlreadyStored::Yes
 }
 
 /// `validateDeviceClaim`
-pub(crate) fn claim_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, stored: Stored) {
+pub(crate) fn claim_spec(errors: &mut Errors, spec: &FieldValue<'_, '_>, stored: AlreadyStored) {
     let devices = spec.child("devices");
     let (requests, constraints, configurations) =
         (devices.child("requests"), devices.child("constraints"), devices.child("config"));
@@ -112,7 +112,7 @@ pub(crate) fn reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, nam
 }
 
 /// `validateDeviceRequest`
-fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: AlreadyStored) {
     formats::label(errors, &request.child("name"));
     let (exactly, alternatives) = (request.child("exactly"), request.child("firstAvailable"));
     match (exactly.is_set(), alternatives.len() > 0) {
@@ -134,7 +134,7 @@ fn validate_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: S
     }
 }
 
-fn list_of_alternatives(errors: &mut Errors, alternatives: &FieldValue<'_, '_>, stored: Stored) {
+fn list_of_alternatives(errors: &mut Errors, alternatives: &FieldValue<'_, '_>, stored: AlreadyStored) {
     if fits(errors, alternatives, MAX_ALTERNATIVES) {
         for alternative in alternatives.items() {
             formats::label(errors, &alternative.child("name"));
@@ -186,7 +186,7 @@ fn class_name(errors: &mut Errors, request: &FieldValue<'_, '_>) {
 }
 
 /// `validateExactDeviceRequest` and `validateDeviceSubRequest`
-fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stored) {
+fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: AlreadyStored) {
     class_name(errors, request);
     selectors::validate(errors, &request.child("selectors"), stored);
     let (mode, count) = (request.child("allocationMode"), request.child("count"));
@@ -203,7 +203,7 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Stor
     // Since 1.38; those of an existing claim are not validated (`validateCapacityRequirements`, `Validate_CapacityRequirements`).
     let capacity = request.child("capacity");
     let requests = capacity.child("requests");
-    if errors.release.since(V1_38) && stored != Stored::Yes {
+    if errors.release.since(V1_38) && stored != AlreadyStored::Yes {
         names::keys(errors, &requests, resource_slice::MAX_KEY, names::qualified_name);
         if fits(errors, &requests, MAX_LIST) {
             for (_, requested) in requests.entries() {

@@ -6,6 +6,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::device_taint_rule::validate_taint;
 use crate::validation::resource::names::{keys, pool_name, qualified_name, shown_key};
 use crate::validation::resource::{fits, request_policy, unique};
+use crate::validation::selectors::LabelValues;
 use crate::validation::{driver_names, formats, immutable};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, FieldError, ROOT};
@@ -206,7 +207,7 @@ fn named_or_selected(errors: &mut Errors, object: &FieldValue<'_, '_>, empty: &s
     }
     if selector.is_set() {
         set.push("`nodeSelector`");
-        affinity::node_selector(errors, &selector, false);
+        affinity::node_selector(errors, &selector, LabelValues::Validate);
     }
     set
 }

@@ -2,7 +2,7 @@
 
 use crate::device::{MAX_COST, environment, size_at};
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::resource::{MAX_LIST, Stored, fits};
+use crate::validation::resource::{AlreadyStored, MAX_LIST, fits};
 use crdx_cel::cost;
 use crdx_cel::eval::Program;
 use crdx_cel::types::Type;
@@ -11,7 +11,7 @@ use crdx_value::field::FieldError;
 const MAX_EXPRESSION: usize = 10 << 10;
 
 /// `validateSelectorSlice`
-pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>, stored: Stored) {
+pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>, stored: AlreadyStored) {
     if !fits(errors, list, MAX_LIST) {
         return;
     }
@@ -26,8 +26,8 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>, stored: Stored) 
 }
 
 /// `validateCELExpression`
-fn expression(errors: &mut Errors, expression: &FieldValue<'_, '_>, stored: Stored) {
-    if stored == Stored::Yes {
+fn expression(errors: &mut Errors, expression: &FieldValue<'_, '_>, stored: AlreadyStored) {
+    if stored == AlreadyStored::Yes {
         return;
     }
     let source = expression.text();

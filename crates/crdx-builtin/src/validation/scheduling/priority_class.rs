@@ -5,6 +5,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
+use crdx_value::release::V1_38;
 
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
 
@@ -13,8 +14,13 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     let (value, policy) = (object.child("value"), object.child("preemptionPolicy"));
     if let Some(old) = old {
         let old = FieldValue::new(Some(old), ROOT);
-        if value.int().unwrap_or_default() != old.child("value").int().unwrap_or_default() {
-            errors.forbidden(&value, "may not be changed in an update.");
+        let number = value.int().unwrap_or_default();
+        if number != old.child("value").int().unwrap_or_default() {
+            if errors.release.since(V1_38) {
+                errors.invalid_value(&value.path, number, immutable::IMMUTABLE);
+            } else {
+                errors.forbidden(&value, "may not be changed in an update.");
+            }
         }
         return immutable::typed(errors, &policy, &old.child("preemptionPolicy"), "*string");
     }
@@ -59,5 +65,13 @@ mod tests {
         let update = |new: &str| updated("scheduling.k8s.io/v1", "PriorityClass", r#"{"value":1}"#, new, "1.37");
         let expected = ["preemptionPolicy: Invalid value: \"\": field is immutable"];
         assert_eq!(update(r#"{"value":1,"preemptionPolicy":""}"#), expected);
+    }
+
+    #[test]
+    fn a_changed_value_is_an_immutable_field_since_1_38() {
+        let update =
+            |release| updated("scheduling.k8s.io/v1", "PriorityClass", r#"{"value":1}"#, r#"{"value":2}"#, release);
+        assert_eq!(update("1.37"), ["value: Forbidden: may not be changed in an update."]);
+        assert_eq!(update("1.38"), ["value: Invalid value: 2: field is immutable"]);
     }
 }

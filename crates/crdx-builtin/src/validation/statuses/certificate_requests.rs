@@ -7,6 +7,7 @@ use super::conditions;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable::is_equal;
 use crdx_value::field::{BadValue, FieldError};
+use crdx_value::release::V1_38;
 
 /// The types of conditions, in the order of their messages
 const TYPES: &[&str] = &["Issued", "Denied", "Failed"];
@@ -44,13 +45,13 @@ fn immutable(errors: &mut Errors, status: &FieldValue<'_, '_>, detail: &str) {
     errors.invalid_value(&status.path, BadValue::Omitted, detail);
 }
 
-/// At most one of the known conditions, which is true. The paths have the index as the name of a field.
+/// At most one of the known conditions, which is true. Before 1.38, the paths have the index as the name of a field.
 fn known_conditions(errors: &mut Errors, status: &FieldValue<'_, '_>) {
     let list = status.path.child("conditions");
     let mut known = 0_usize;
     for (at, condition) in status.child("conditions").items().enumerate() {
         let index = format!("[{at}]");
-        let path = list.child(&index);
+        let path = if errors.release.since(V1_38) { list.index(at) } else { list.child(&index) };
         let (type_, state) = (condition.child("type").text(), condition.child("status").text());
         if !TYPES.contains(&type_) {
             errors.list.push(FieldError::not_supported(&path.child("type"), type_, TYPES));
@@ -67,7 +68,6 @@ fn known_conditions(errors: &mut Errors, status: &FieldValue<'_, '_>) {
     }
 }
 
-/// Returns true if a condition of the type is true.
 fn is_true(conditions: &FieldValue<'_, '_>, type_: &str) -> bool {
     conditions.items().any(|one| one.child("type").text() == type_ && one.child("status").text() == "True")
 }

@@ -22,7 +22,7 @@ pub fn job(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
     uncounted_pods(errors, &status);
     let release = errors.release;
     if release.since(V1_32) {
-        let write = Write { spec: &spec, status: &status, old: &old_status, new, was };
+        let write = JobStatusUpdate { spec: &spec, status: &status, old: &old_status, new, was };
         write.finished(errors);
         write.indexes(errors);
         write.counters(errors);
@@ -106,7 +106,7 @@ fn uncounted_pods(errors: &mut Errors, status: &FieldValue<'_, '_>) {
 }
 
 /// A write of a status.
-struct Write<'a, 'v, 'p> {
+struct JobStatusUpdate<'a, 'v, 'p> {
     spec: &'a FieldValue<'v, 'p>,
     status: &'a FieldValue<'v, 'p>,
     old: &'a FieldValue<'v, 'p>,
@@ -114,7 +114,7 @@ struct Write<'a, 'v, 'p> {
     was: Conditions,
 }
 
-impl Write<'_, '_, '_> {
+impl JobStatusUpdate<'_, '_, '_> {
     fn changes(&self, field: &str) -> bool {
         self.status.child(field).value != self.old.child(field).value
     }

@@ -10,7 +10,8 @@ use crate::validation::resource;
 use crate::validation::resource::names::{declared_pool_name, pool_name};
 use crate::validation::resource::resource_claim::RequestNames;
 use crate::validation::resource::resource_slice::binding_conditions;
-use crate::validation::resource::{Stored, fits, resource_claim};
+use crate::validation::resource::{AlreadyStored, fits, resource_claim};
+use crate::validation::selectors::LabelValues;
 use crate::validation::{driver_names, formats, immutable, network, versioned};
 use crdx_value::field::{BadValue, FieldError};
 use crdx_value::release::{V1_35, V1_37};
@@ -94,12 +95,12 @@ fn allocation_result(errors: &mut Errors, allocation: &FieldValue<'_, '_>, names
         for configuration in configurations.items() {
             errors.one_of(&configuration.child("source"), &["FromClaim", "FromClass"]);
             resource_claim::references(errors, &configuration.child("requests"), names);
-            resource::opaque(errors, &configuration, Stored::No);
+            resource::opaque(errors, &configuration, AlreadyStored::No);
         }
     }
     let selector = allocation.child("nodeSelector");
     if selector.is_set() {
-        affinity::node_selector(errors, &selector, false);
+        affinity::node_selector(errors, &selector, LabelValues::Validate);
     }
 }
 
@@ -165,7 +166,7 @@ fn device_status(errors: &mut Errors, device: &FieldValue<'_, '_>, allocated: &H
     }
     conditions::conditions(errors, &conditions);
     if data.is_set() {
-        resource::any_object(errors, &data, Stored::No);
+        resource::any_object(errors, &data, AlreadyStored::No);
     }
     network_data(errors, &device.child("networkData"));
 }

@@ -10,8 +10,9 @@ use std::collections::HashSet;
 /// `ValidateCSIDriver` and `ValidateCSIDriverUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
-    // The server misspells the name of this field.
-    let attached = FieldValue { path: spec.path.child("attachedRequired"), ..spec.child("attachRequired") };
+    // Before 1.38, the server misspells the name of this field.
+    let name = if errors.release.since(V1_38) { "attachRequired" } else { "attachedRequired" };
+    let attached = FieldValue { path: spec.path.child(name), ..spec.child("attachRequired") };
     for field in [&attached, &spec.child("podInfoOnMount"), &spec.child("storageCapacity"), &spec.child("seLinuxMount")]
     {
         if !field.is_set() {
@@ -82,5 +83,13 @@ mod tests {
                 r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Persistent", "Ephemeral"}: field is immutable"#
             ]
         );
+    }
+
+    #[test]
+    fn errors_misspell_attach_required_before_1_38() {
+        let driver = |attach: bool| format!(r#"{{"spec":{{"attachRequired":{attach}}}}}"#);
+        let update = |release| updated("storage.k8s.io/v1", "CSIDriver", &driver(true), &driver(false), release);
+        assert_eq!(update("1.37"), ["spec.attachedRequired: Invalid value: false: field is immutable"]);
+        assert_eq!(update("1.38"), ["spec.attachRequired: Invalid value: false: field is immutable"]);
     }
 }

@@ -1,7 +1,7 @@
 //! `StorageClass`es.
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::storage::{parameters, provisioner};
+use crate::validation::storage::{ParametersPresence, parameters, provisioner};
 use crate::validation::{formats, immutable};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, ROOT};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// `ValidateStorageClass` and `ValidateStorageClassUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     provisioner(errors, &object.child("provisioner"));
-    parameters(errors, &object.child("parameters"), true);
+    parameters(errors, &object.child("parameters"), ParametersPresence::Optional);
     let (policy, mode) = (object.child("reclaimPolicy"), object.child("volumeBindingMode"));
     if !policy.text().is_empty() {
         errors.supported(&policy, &["Delete", "Retain"]);

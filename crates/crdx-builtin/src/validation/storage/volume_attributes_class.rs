@@ -2,7 +2,7 @@
 
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable;
-use crate::validation::storage::{parameters, provisioner};
+use crate::validation::storage::{ParametersPresence, parameters, provisioner};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath};
 
@@ -18,5 +18,5 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
         }
     }
     provisioner(errors, &object.child("driverName"));
-    parameters(errors, &object.child("parameters"), false);
+    parameters(errors, &object.child("parameters"), ParametersPresence::Required);
 }

@@ -2,6 +2,7 @@
 
 use super::Warnings;
 use crate::validation::field_value::FieldValue;
+use crate::validation::selectors::LabelValues;
 use crdx_value::Value;
 use crdx_value::field::names;
 use crdx_value::release::{Release, V1_31, V1_33, V1_38};
@@ -49,10 +50,10 @@ pub(super) fn key(warnings: &mut Warnings, key: &FieldValue<'_, '_>) {
 }
 
 /// `GetWarningsForNodeSelectorTerm`
-pub(super) fn term(warnings: &mut Warnings, term: &FieldValue<'_, '_>, checks_values: bool) {
+pub(super) fn term(warnings: &mut Warnings, term: &FieldValue<'_, '_>, label_values: LabelValues) {
     for expression in term.child("matchExpressions").items() {
         key(warnings, &expression.child("key"));
-        if !checks_values || !warnings.release.since(V1_33) {
+        if label_values == LabelValues::AllowInvalid || !warnings.release.since(V1_33) {
             continue;
         }
         for value in expression.child("values").items() {

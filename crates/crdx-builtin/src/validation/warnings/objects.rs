@@ -3,6 +3,7 @@
 use super::{Warnings, addresses, node_labels, removed_plugins};
 use crate::validation::field_value::FieldValue;
 use crate::validation::immutable;
+use crate::validation::selectors::LabelValues;
 use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
@@ -86,7 +87,7 @@ pub(super) fn persistent_volume(warnings: &mut Warnings, object: &FieldValue<'_,
     }
     let affinity = spec.child("nodeAffinity");
     for term in affinity.child("required").child("nodeSelectorTerms").items() {
-        node_labels::term(warnings, &term, false);
+        node_labels::term(warnings, &term, LabelValues::AllowInvalid);
     }
     for (field, message) in removed_plugins::SOURCES.iter().filter(|(field, _)| VOLUMES.contains(field)) {
         let source = spec.child(field);

@@ -3,6 +3,7 @@
 use super::{Warnings, addresses, app_armor, node_labels, overlaps, ports, removed_plugins};
 use crate::validation::core::pod_spec::each_container;
 use crate::validation::field_value::FieldValue;
+use crate::validation::selectors::LabelValues;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{V1_32, V1_33, V1_34};
@@ -117,10 +118,10 @@ fn scheduling(warnings: &mut Warnings, spec: &FieldValue<'_, '_>) {
     let affinity = parent.child("nodeAffinity");
     let required = affinity.child("requiredDuringSchedulingIgnoredDuringExecution");
     for term in required.child("nodeSelectorTerms").items() {
-        node_labels::term(warnings, &term, false);
+        node_labels::term(warnings, &term, LabelValues::AllowInvalid);
     }
     for term in affinity.child("preferredDuringSchedulingIgnoredDuringExecution").items() {
-        node_labels::term(warnings, &term.child("preference"), true);
+        node_labels::term(warnings, &term.child("preference"), LabelValues::Validate);
     }
     for constraint in spec.child("topologySpreadConstraints").items() {
         node_labels::key(warnings, &constraint.child("topologyKey"));

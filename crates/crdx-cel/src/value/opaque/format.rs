@@ -6,7 +6,7 @@ use crdx_value::release::Release;
 
 /// `kubernetes.NamedFormat`
 #[derive(Debug)]
-pub struct Format {
+pub struct NamedFormat {
     /// The function that returns the format (`format.dns1123Label()`), which is also its name in `format.named()`.
     pub function: &'static str,
     /// The name of the format.
@@ -16,7 +16,7 @@ pub struct Format {
     check: fn(&str, Release) -> Vec<String>,
 }
 
-impl Format {
+impl NamedFormat {
     /// The format with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.function == name)
@@ -38,11 +38,11 @@ const fn format(
     name: &'static str,
     pattern_length: u64,
     check: fn(&str, Release) -> Vec<String>,
-) -> Format {
-    Format { function, name, pattern_length, check }
+) -> NamedFormat {
+    NamedFormat { function, name, pattern_length, check }
 }
 
-static FORMATS: [Format; 13] = [
+static FORMATS: [NamedFormat; 13] = [
     format("byte", "byte", 84, |s, _| unless(is_base64(s), "invalid base64")),
     format("date", "date", DATE_TIME_PATTERN, |s, _| unless(time::parse_date(s).is_ok(), "invalid date")),
     format("datetime", "datetime", DATE_TIME_PATTERN, |s, _| unless(is_date_time(s), "invalid datetime")),
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn good(format: &str, text: &str) -> bool {
-        Format::named(format).expect(format).messages(text, Release::NEWEST).is_empty()
+        NamedFormat::named(format).expect(format).messages(text, Release::NEWEST).is_empty()
     }
 
     #[test]
@@ -162,6 +162,6 @@ mod tests {
                 assert!(!good(format, text), "{format} {text}");
             }
         }
-        assert!(Format::named("DNS1123Label").is_none());
+        assert!(NamedFormat::named("DNS1123Label").is_none());
     }
 }

@@ -25,7 +25,7 @@ pub struct Url {
 
 /// `url.ParseRequestURI`: an absolute URL or path; a `#` does not start a fragment.
 pub fn parse_request_uri(text: &str) -> Result<Url, GoError> {
-    parse(text, true).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
+    parse(text, UrlSyntax::RequestUri).map_err(|e| format!("parse {}: {e}", go_quote(text)).into())
 }
 
 impl Url {
@@ -33,8 +33,9 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, GoError> {
         parse_request_uri(text)?;
         let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut url = parse(rest, false).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
-        let decoded = unescape(fragment, Part::Fragment).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
+        let mut url = parse(rest, UrlSyntax::Reference).map_err(|e| format!("parse {}: {e}", go_quote(rest)))?;
+        let decoded =
+            unescape(fragment, UrlComponent::Fragment).map_err(|e| format!("parse {}: {e}", go_quote(text)))?;
         url.fragment = (fragment.to_owned(), decoded);
         Ok(url)
     }
@@ -71,7 +72,7 @@ impl Url {
     /// The path as written if that is a valid encoding, otherwise encoded anew.
     pub(crate) fn escaped_path(&self) -> String {
         let (written, decoded) = &self.path;
-        if decoded == b"*" { "*".to_owned() } else { escaped(written, decoded, Part::Path) }
+        if decoded == b"*" { "*".to_owned() } else { escaped(written, decoded, UrlComponent::Path) }
     }
 
     /// The values of each query parameter.
@@ -79,7 +80,7 @@ impl Url {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in self.query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            if let (Ok(key), Ok(value)) = (unescape(key, Part::Query), unescape(value, Part::Query)) {
+            if let (Ok(key), Ok(value)) = (unescape(key, UrlComponent::Query), unescape(value, UrlComponent::Query)) {
                 values.entry(text(&key)).or_default().push(text(&value));
             }
         }
@@ -101,20 +102,20 @@ impl fmt::Display for Url {
                 f.write_str("//")?;
             }
             if let Some((name, password)) = &self.user {
-                f.write_str(&escape(name, Part::User))?;
+                f.write_str(&escape(name, UrlComponent::User))?;
                 if let Some(password) = password {
-                    write!(f, ":{}", escape(password, Part::User))?;
+                    write!(f, ":{}", escape(password, UrlComponent::User))?;
                 }
                 f.write_str("@")?;
             }
-            f.write_str(&escape(&self.host, Part::Host))?;
+            f.write_str(&escape(&self.host, UrlComponent::Host))?;
             f.write_str(&path)?;
         }
         if self.force_query || !self.query.is_empty() {
             write!(f, "?{}", self.query)?;
         }
         if !self.fragment.1.is_empty() {
-            write!(f, "#{}", escaped(&self.fragment.0, &self.fragment.1, Part::Fragment))?;
+            write!(f, "#{}", escaped(&self.fragment.0, &self.fragment.1, UrlComponent::Fragment))?;
         }
         Ok(())
     }
@@ -124,11 +125,20 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
+/// The forms of a URL that a text may have.
+#[derive(Clone, Copy, PartialEq)]
+enum UrlSyntax {
+    /// Any URL, also a relative one.
+    Reference,
+    /// An absolute URI or an absolute path, as in a request line.
+    RequestUri,
+}
+
+fn parse(raw: &str, syntax: UrlSyntax) -> Result<Url, GoError> {
     if raw.bytes().any(|b| b < b' ' || b == 0x7f) {
         return Err("net/url: invalid control character in URL".into());
     }
-    if raw.is_empty() && request {
+    if raw.is_empty() && syntax == UrlSyntax::RequestUri {
         return Err("empty url".into());
     }
     let mut url = Url::default();
@@ -150,14 +160,14 @@ fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
             url.opaque = (!rest.is_empty()).then(|| rest.to_owned());
             return Ok(url);
         }
-        if request {
+        if syntax == UrlSyntax::RequestUri {
             return Err("invalid URI for request".into());
         }
         if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
             return Err("first path segment in URL cannot contain colon".into());
         }
     }
-    let may_have_host = !url.scheme.is_empty() || !request && !rest.starts_with("///");
+    let may_have_host = !url.scheme.is_empty() || syntax == UrlSyntax::Reference && !rest.starts_with("///");
     if let Some(after) = rest.strip_prefix("//").filter(|_| may_have_host) {
         let end = after.find('/').unwrap_or(after.len());
         let (authority, path) = after.split_at_checked(end).unwrap_or((after, ""));
@@ -166,7 +176,7 @@ fn parse(raw: &str, request: bool) -> Result<Url, GoError> {
     } else if !url.scheme.is_empty() && rest.starts_with('/') {
         url.omit_host = true;
     }
-    url.path = (rest.to_owned(), unescape(rest, Part::Path)?);
+    url.path = (rest.to_owned(), unescape(rest, UrlComponent::Path)?);
     Ok(url)
 }
 
@@ -194,8 +204,8 @@ fn parse_authority(scheme: &str, authority: &str) -> Result<(User, Vec<u8>), GoE
         return Err("net/url: invalid userinfo".into());
     }
     let user = match user.split_once(':') {
-        Some((name, password)) => (unescape(name, Part::User)?, Some(unescape(password, Part::User)?)),
-        None => (unescape(user, Part::User)?, None),
+        Some((name, password)) => (unescape(name, UrlComponent::User)?, Some(unescape(password, UrlComponent::User)?)),
+        None => (unescape(user, UrlComponent::User)?, None),
     };
     Ok((Some(user), host))
 }
@@ -212,17 +222,17 @@ fn parse_host(scheme: &str, host: &str) -> Result<Vec<u8>, GoError> {
         let colon = if strict { first } else { host.rfind(':').unwrap_or(first) };
         check_port(host.get(colon..).unwrap_or_default())?;
     }
-    unescape(host, Part::Host)
+    unescape(host, UrlComponent::Host)
 }
 
 fn parse_ip_literal(host: &str) -> Result<Vec<u8>, GoError> {
     let (inside, port) = host.rsplit_once(']').ok_or("missing ']' in host")?;
     let inside = inside.strip_prefix('[').unwrap_or(inside);
     check_port(port)?;
-    let port = unescape(port, Part::Host)?;
+    let port = unescape(port, UrlComponent::Host)?;
     let name = match inside.find("%25").and_then(|at| inside.split_at_checked(at)) {
-        Some((address, zone)) => [unescape(address, Part::Host)?, unescape(zone, Part::Zone)?].concat(),
-        None => unescape(inside, Part::Host)?,
+        Some((address, zone)) => [unescape(address, UrlComponent::Host)?, unescape(zone, UrlComponent::Zone)?].concat(),
+        None => unescape(inside, UrlComponent::Host)?,
     };
     match Ip::parse_any(&text(&name)).map_err(|e| format!("invalid host: {e}"))? {
         address if address.is_ipv4() => Err("invalid IP-literal".into()),
@@ -236,7 +246,7 @@ fn check_port(text: &str) -> Result<(), GoError> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum UrlComponent {
     Path,
     Host,
     Zone,
@@ -245,7 +255,7 @@ enum Part {
     Fragment,
 }
 
-impl Part {
+impl UrlComponent {
     /// Returns true if the byte may be written unescaped.
     fn allows(self, b: u8) -> bool {
         if b.is_ascii_alphanumeric() || b"-_.~".contains(&b) {
@@ -266,11 +276,11 @@ fn hex(b: Option<u8>) -> Option<u8> {
     char::from(b?).to_digit(16).map(|d| d as u8)
 }
 
-fn unescape(written: &str, part: Part) -> Result<Vec<u8>, GoError> {
+fn unescape(written: &str, part: UrlComponent) -> Result<Vec<u8>, GoError> {
     let bytes = written.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
-    let in_host = matches!(part, Part::Host | Part::Zone);
+    let in_host = matches!(part, UrlComponent::Host | UrlComponent::Zone);
     while let Some(b) = bytes.get(i).copied() {
         i += 1;
         match b {
@@ -285,8 +295,8 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, GoError> {
                 let byte = high << 4 | low;
                 let refused = match part {
                     // In a host, only non-ASCII bytes, and the percent sign of a zone, may be percent-encoded.
-                    Part::Host => high < 8 && byte != b'%',
-                    Part::Zone => byte != b'%' && byte != b' ' && !Part::Host.allows(byte),
+                    UrlComponent::Host => high < 8 && byte != b'%',
+                    UrlComponent::Zone => byte != b'%' && byte != b' ' && !UrlComponent::Host.allows(byte),
                     _ => false,
                 };
                 if refused {
@@ -295,7 +305,7 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, GoError> {
                 out.push(byte);
                 i += 2;
             }
-            b'+' if part == Part::Query => out.push(b' '),
+            b'+' if part == UrlComponent::Query => out.push(b' '),
             _ if in_host && b.is_ascii() && !part.allows(b) => {
                 return Err(format!("invalid character {} in host name", go_quote(&char::from(b).to_string())).into());
             }
@@ -305,7 +315,7 @@ fn unescape(written: &str, part: Part) -> Result<Vec<u8>, GoError> {
     Ok(out)
 }
 
-fn escape(decoded: &[u8], part: Part) -> String {
+fn escape(decoded: &[u8], part: UrlComponent) -> String {
     let mut out = String::with_capacity(decoded.len());
     for b in decoded {
         if part.allows(*b) {
@@ -318,7 +328,7 @@ fn escape(decoded: &[u8], part: Part) -> String {
 }
 
 /// The text as written if it is a valid encoding, otherwise encoded anew.
-fn escaped(written: &str, decoded: &[u8], part: Part) -> String {
+fn escaped(written: &str, decoded: &[u8], part: UrlComponent) -> String {
     let valid = written.bytes().all(|b| b"!$&'()*+,;=:@[]%".contains(&b) || part.allows(b));
     if valid { written.to_owned() } else { escape(decoded, part) }
 }

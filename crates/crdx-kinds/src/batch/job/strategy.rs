@@ -4,8 +4,8 @@ use crate::batch::job::printer::COLUMNS;
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::server::behaviour;
-use crdx_server::server::{Behaviour, FieldLabel, KindRequest, KindStrategy, PrinterColumn};
-use crdx_value::release::{Gate, Release, V1_37};
+use crdx_server::server::{Behaviour, FieldLabel, KindRequest, KindStrategy};
+use crdx_value::release::{Gate, V1_37};
 use crdx_value::{Map, Value};
 
 /// The strategy.
@@ -28,24 +28,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for Job {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn complete_decoded(&self, object: &mut Value, release: Release) {
-        FACTS.complete_decoded(object, release);
-    }
-
-    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_update(object, old, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     /// The default of the labels is the map of the template itself (`SetDefaults_Job`), so labels that are added to the

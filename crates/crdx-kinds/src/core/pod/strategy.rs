@@ -1,6 +1,5 @@
 //! The strategy of Pods (`pkg/registry/core/pod/strategy.go`).
 
-use crate::admission::{append, items as list};
 use crate::core::pod::printer::COLUMNS;
 use crate::core::pod::{app_armor, parts, resources, status};
 use crate::declared_kind::DeclaredKind;
@@ -8,10 +7,7 @@ use crate::features::{Features, drop_features};
 use crdx_builtin::quality_of_service;
 use crdx_builtin::validation;
 use crdx_server::server::behaviour::{NAMESPACE, text};
-use crdx_server::server::{
-    Behaviour, BuiltInKind, FieldLabel, InitialStatus, KindRequest, KindStrategy, PrinterColumn, Subresource,
-};
-use crdx_types::empties::Empties;
+use crdx_server::server::{Behaviour, BuiltInKind, FieldLabel, InitialStatus, KindRequest, KindStrategy, Subresource};
 use crdx_value::field::ErrorList;
 use crdx_value::release::{Gate, Minor, Release, V1_33, V1_37};
 use crdx_value::time::{self, Timestamp};
@@ -52,32 +48,13 @@ static FIELDS: &[FieldLabel] = &[
 ];
 
 impl KindStrategy for Pod {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn complete_decoded(&self, object: &mut Value, release: Release) {
         FACTS.complete_decoded(object, release);
         resources::default(object, release);
-    }
-
-    fn admit_create(&self, object: &mut Value, empties: Option<&Empties>) {
-        add_tolerations(object);
-        restore_overhead(object, empties);
-    }
-
-    /// Keeps what the plugin `Priority` added to the existing Pod, too.
-    fn admit_update(&self, object: &mut Value, old: &Value) {
-        add_tolerations(object);
-        for path in [["spec", "priority"], ["spec", "preemptionPolicy"]] {
-            if object.at(&path).is_none() {
-                object.copy_at(old, &path);
-            }
-        }
     }
 
     fn early_warnings(&self, object: &Value, release: Release) -> Vec<String> {
@@ -148,40 +125,6 @@ impl KindStrategy for Pod {
 fn drop_disabled(object: &mut Value, old: Option<&Value>, request: &KindRequest<'_>) {
     FACTS.features.drop_disabled(object, old, request.release);
     drop_features(status::FEATURES, object, old, request.release);
-}
-
-const NOT_READY: &str = "node.kubernetes.io/not-ready";
-const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const NO_EXECUTE: &str = "NoExecute";
-
-/// `DefaultTolerationSeconds`
-fn add_tolerations(pod: &mut Value) {
-    let path = ["spec", "tolerations"];
-    for key in [NOT_READY, UNREACHABLE] {
-        let matches = |toleration: &Value, field, text| {
-            let found = toleration.str_at(&[field]).unwrap_or_default();
-            found.is_empty() || found == text
-        };
-        let tolerates = |toleration| matches(toleration, "key", key) && matches(toleration, "effect", NO_EXECUTE);
-        if !list(pod, &path).iter().any(tolerates) {
-            let toleration = object([
-                ("effect", Value::from(NO_EXECUTE)),
-                ("key", key.into()),
-                ("operator", "Exists".into()),
-                ("tolerationSeconds", Value::Int(300)),
-            ]);
-            append(pod, &path, toleration);
-        }
-    }
-}
-
-/// Restores an empty overhead, which the encoded form omits and which the plugin `RuntimeClass` refuses.
-fn restore_overhead(pod: &mut Value, empties: Option<&Empties>) {
-    let path = ["spec", "overhead"];
-    let empty = path.into_iter().try_fold(empties, |empties, name| Some(empties?.child(name))).flatten();
-    if empty.and_then(Empties::text).is_some() {
-        pod.insert_at(&path, Value::Object(Map::new()));
-    }
 }
 
 /// The priority of a Pod without class, if the plugin `Priority` has set none, as for an existing Pod, which is stored

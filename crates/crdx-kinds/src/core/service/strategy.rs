@@ -5,7 +5,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::behaviour;
-use crdx_server::server::{Behaviour, KindRequest, KindStrategy, PrinterColumn};
+use crdx_server::server::{Behaviour, KindRequest, KindStrategy};
 use crdx_value::release::{Gate, V1_31, V1_34};
 use crdx_value::{Map, Value};
 
@@ -34,20 +34,8 @@ static FACTS: DeclaredKind = DeclaredKind {
 };
 
 impl KindStrategy for Service {
-    fn behaviour(&self) -> &Behaviour {
-        &FACTS.behaviour
-    }
-
-    fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        FACTS.columns
-    }
-
-    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
-        FACTS.prepare_create(object, request);
-    }
-
-    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
-        FACTS.prepare_status(object, old, request);
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        Some(&FACTS)
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {

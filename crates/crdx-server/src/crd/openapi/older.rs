@@ -59,7 +59,10 @@ pub fn adapt(document: &mut Value, openapi_version: OpenApiVersion, release: Rel
             if release.since(V1_31) { Value::from(release.minor().to_string()) } else { Value::from("unversioned") };
     }
     if release.since(V1_38) != (DOCUMENTS >= V1_38) {
-        describe_shards(document, if release.since(V1_38) { SHARDS } else { [SHARDS[1], SHARDS[0]] }, DEPTH);
+        let swap =
+            |[before, since]: [&'static str; 2]| if release.since(V1_38) { [before, since] } else { [since, before] };
+        describe_shards(document, swap(SHARDS), DEPTH);
+        rename_parameter(document, swap(SHARD_SELECTOR));
     }
     let types: &[&str] =
         if openapi_version == OpenApiVersion::V2 { &["definitions"] } else { &["components", "schemas"] };
@@ -98,6 +101,8 @@ const SHARDS: [&str; 2] = [
     "This is an alpha field and requires enabling the ShardedListAndWatch feature gate.",
     "This is a beta field and is enabled by default via the ShardedListAndWatch feature gate.",
 ];
+/// The name of the shared parameter of OpenAPI v2, which ends with a hash of its description, before 1.38 and since.
+const SHARD_SELECTOR: [&str; 2] = ["shardSelector-Kgyki_3_", "shardSelector-XFJ2rQA7"];
 /// The descriptions of Kubernetes itself are not deeper in a document.
 const DEPTH: usize = 12;
 
@@ -118,6 +123,35 @@ fn describe_shards(value: &mut Value, [from, to]: [&str; 2], depth: usize) {
             }
         }
         _ => {}
+    }
+}
+
+/// Renames a shared parameter, and the references to it.
+fn rename_parameter(document: &mut Value, [from, to]: [&str; 2]) {
+    if let Some(Value::Object(parameters)) = at(document, &["parameters"])
+        && let Some(parameter) = parameters.remove(from)
+    {
+        parameters.insert(to.to_owned(), parameter);
+    }
+    let Some(Value::Object(paths)) = at(document, &["paths"]) else { return };
+    let reference = format!("#/parameters/{from}");
+    for item in paths.values_mut() {
+        let operations = item.as_object_mut().into_iter().flat_map(Map::values_mut);
+        for list in operations.flat_map(|member| match member {
+            Value::Array(shared) => Some(shared),
+            operation => match at(operation, &["parameters"]) {
+                Some(Value::Array(parameters)) => Some(parameters),
+                _ => None,
+            },
+        }) {
+            for parameter in list {
+                if let Some(Value::String(target)) =
+                    at(parameter, &["$ref"]).filter(|target| target.as_str() == Some(&reference))
+                {
+                    *target = format!("#/parameters/{to}");
+                }
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The validation of object names.
 
 use crate::schema::format;
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::release::{Gate, Release, V1_35};
 use std::net::IpAddr;
 
@@ -31,24 +31,24 @@ pub enum NameRule {
 
 impl NameRule {
     /// The errors of a name, or of the prefix of a name to be generated.
-    pub(crate) fn messages(self, name: &str, prefix: bool, release: Release) -> Vec<String> {
+    pub(crate) fn messages(self, name: &str, form: NameForm, release: Release) -> Vec<String> {
         match self {
-            Self::LongName if release.since(V1_35) && prefix => names::path_segment(name, prefix),
+            Self::LongName if release.since(V1_35) && form == NameForm::Prefix => names::path_segment(name, form),
             Self::LongName if release.since(V1_35) => names::long_name(name),
-            Self::Subdomain | Self::LongName => names::name_is_subdomain(name, prefix),
+            Self::Subdomain | Self::LongName => names::name_is_subdomain(name, form),
             Self::CronJob => {
-                let mut messages = names::name_is_subdomain(name, prefix);
-                if !prefix && name.len() > MAX_CRON_JOB {
+                let mut messages = names::name_is_subdomain(name, form);
+                if form == NameForm::Whole && name.len() > MAX_CRON_JOB {
                     messages.push(format!("must be no more than {MAX_CRON_JOB} characters"));
                 }
                 messages
             }
-            Self::PathSegment => names::path_segment(name, prefix),
-            Self::WholePathSegment => names::path_segment(name, false),
+            Self::PathSegment => names::path_segment(name, form),
+            Self::WholePathSegment => names::path_segment(name, NameForm::Whole),
             Self::Service if !release.enables(Gate::RelaxedServiceNameValidation) => {
-                names::name_is_dns1035_label(name, prefix)
+                names::name_is_dns1035_label(name, form)
             }
-            Self::Label | Self::Service => names::name_is_label(name, prefix),
+            Self::Label | Self::Service => names::name_is_label(name, form),
             Self::IpAddress => ip_address(name),
         }
     }
@@ -83,16 +83,16 @@ mod tests {
             ("::ffff:1.2.3.4", Some("must not be an IPv4-mapped IPv6 address")),
             ("2001:DB8::1", Some("must be in canonical form (\"2001:db8::1\")")),
         ] {
-            let found = NameRule::IpAddress.messages(name, false, Release::NEWEST);
+            let found = NameRule::IpAddress.messages(name, NameForm::Whole, Release::NEWEST);
             assert_eq!(found.first().map(String::as_str), message, "{name}");
         }
     }
 
     #[test]
     fn the_release_decides_about_names_of_services() {
-        let of = |minor| NameRule::Service.messages("1-a", false, Release::new(minor).unwrap()).is_empty();
+        let of = |minor| NameRule::Service.messages("1-a", NameForm::Whole, Release::new(minor).unwrap()).is_empty();
         assert!(!of(35) && of(36));
-        assert!(NameRule::Label.messages("a-", true, Release::NEWEST).is_empty());
-        assert!(!NameRule::WholePathSegment.messages(".", true, Release::NEWEST).is_empty());
+        assert!(NameRule::Label.messages("a-", NameForm::Prefix, Release::NEWEST).is_empty());
+        assert!(!NameRule::WholePathSegment.messages(".", NameForm::Prefix, Release::NEWEST).is_empty());
     }
 }

@@ -3,7 +3,10 @@
 use super::values::{Spec, present, text, texts, typed, typed_list};
 use super::{params, resources};
 use crdx_value::Value;
-use crdx_value::field::{ErrorList, FieldError, names};
+use crdx_value::field::{
+    ErrorList, FieldError,
+    names::{self, NameForm},
+};
 use crdx_value::release::{V1_32, V1_37};
 use std::collections::BTreeSet;
 
@@ -31,7 +34,7 @@ fn validate(spec: Spec<'_>, errors: &mut ErrorList) {
     if policy_name.is_empty() {
         errors.push(FieldError::required(&name_path, ""));
     } else {
-        let problems = names::name_is_subdomain(policy_name, false);
+        let problems = names::name_is_subdomain(policy_name, NameForm::Whole);
         errors.extend(problems.into_iter().map(|detail| FieldError::invalid(&name_path, policy_name, detail)));
     }
     if let Some(value) = present(value, "paramRef") {

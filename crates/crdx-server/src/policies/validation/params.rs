@@ -3,7 +3,10 @@
 use super::selector;
 use super::values::{Spec, present, text, typed};
 use crdx_value::Value;
-use crdx_value::field::{ErrorList, FieldError, names};
+use crdx_value::field::{
+    ErrorList, FieldError,
+    names::{self, NameForm},
+};
 
 const NOT_FOUND_ACTIONS: [&str; 2] = ["Deny", "Allow"];
 
@@ -61,7 +64,9 @@ pub(crate) fn validate_ref(reference: Spec<'_>, errors: &mut ErrorList) {
     let selector = present(value, "selector");
     let exclusive = "name and selector are mutually exclusive";
     errors.extend(
-        names::path_segment(name, false).into_iter().map(|detail| FieldError::invalid(&name_path, name, detail)),
+        names::path_segment(name, NameForm::Whole)
+            .into_iter()
+            .map(|detail| FieldError::invalid(&name_path, name, detail)),
     );
     if !name.is_empty() && selector.is_some() {
         errors.push(FieldError::forbidden(&name_path, exclusive));

@@ -3,7 +3,10 @@
 use super::selector;
 use super::values::{Spec, list, mixes_wildcard, present, texts, typed, typed_list};
 use crdx_value::Value;
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, names};
+use crdx_value::field::{
+    BadValue, ErrorList, FieldError, FieldPath,
+    names::{self, NameForm},
+};
 use crdx_value::release::Release;
 use std::collections::BTreeSet;
 
@@ -70,7 +73,9 @@ pub fn validate_rule(rule: Spec<'_>, errors: &mut ErrorList) {
     for (index, name) in texts(value, "resourceNames").into_iter().enumerate() {
         let path = names_path.index(index);
         errors.extend(
-            names::path_segment(name, false).into_iter().map(|detail| FieldError::invalid(&path, name, detail)),
+            names::path_segment(name, NameForm::Whole)
+                .into_iter()
+                .map(|detail| FieldError::invalid(&path, name, detail)),
         );
         if !seen.insert(name) {
             errors.push(FieldError::duplicate(&path, name));

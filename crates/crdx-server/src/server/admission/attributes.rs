@@ -7,11 +7,12 @@ use crate::server::http::status::Refusal;
 use crate::server::http::user::UserInfo;
 use crate::server::metadata;
 use crate::server::scope::{GroupResource, GroupVersionKind, GroupVersionResource};
+use crdx_types::empties::Empties;
 use crdx_value::{Map, Value, object};
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Operation {
+pub enum Operation {
     /// A POST, or an apply of an object that does not exist.
     Create,
     /// A PUT, PATCH or apply of an existing object or one of its subresources.
@@ -58,6 +59,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub name: &'a str,
     /// The existing object at the version of the request; `None` on create.
     pub old_object: Option<&'a Value>,
+    /// The empty lists and maps of the object in the request.
+    pub empties: Option<&'a Empties>,
     /// The state of the cluster besides the stored objects.
     pub given: &'a GivenState<'a>,
     /// True if a mutating policy has changed the object.
@@ -74,11 +77,6 @@ impl Attributes<'_> {
     /// The group and plural of the resource.
     pub fn group_resource(&self) -> GroupResource<'_> {
         GroupResource { group: self.resource.group, resource: self.resource.resource }
-    }
-
-    /// Returns true for Pods, but not for their subresources.
-    pub fn is_for_pods(&self) -> bool {
-        (self.resource.group, self.resource.resource, self.subresource) == ("", "pods", "")
     }
 
     /// The refusal of a plugin (`admission.NewForbidden`).

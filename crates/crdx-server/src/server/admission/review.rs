@@ -1,11 +1,13 @@
 //! Runs the admission chain for one write.
 
-use super::{Attributes, Chain, Mutation, Operation, OperationOptions, Reinvocation, Report};
+use super::{Attributes, Chain, Mutation, Operation, OperationOptions, Plugin, Reinvocation, Report};
 use crate::apply::managed::Managed;
 use crate::policies::findings::Findings;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
 use crate::server::http::object_checks;
+use crate::server::http::object_notes::ObjectNotes;
+use crate::server::http::request::Request;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::scope::{GroupResource, NAMESPACES, RequestScope};
@@ -25,10 +27,17 @@ pub(in crate::server) struct Review<'a> {
     pub new_name: &'a str,
 }
 
+/// Sets the defaults of a changed object.
+pub(in crate::server) type Default<'d> = dyn Fn(&mut Value, &mut ObjectNotes) -> Result<(), Spent> + 'd;
+
 impl Review<'_> {
     /// Returns true if any plugin handles the write; otherwise callers need not prepare objects for it.
     pub(crate) fn is_needed(&self, ctx: &Context<'_>) -> bool {
-        !ctx.request.skips_admission && self.chain.handling(self.operation).next().is_some()
+        self.handling(ctx.request).next().is_some()
+    }
+
+    fn handling(&self, request: &Request) -> impl Iterator<Item = &dyn Plugin> {
+        self.chain.handling(self.operation, self.scope, request)
     }
 
     /// Lets the plugins change the object of a create or update. If a plugin changed the object, `default` is called
@@ -42,12 +51,12 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         old: Option<&Value>,
         object: &mut Value,
-        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+        default: &Default<'_>,
     ) -> Result<Mutation, Refusal> {
         if !self.is_needed(ctx) {
             return Ok(Mutation::Unchanged);
         }
-        let mutates = self.chain.handling(self.operation).any(super::Plugin::mutates);
+        let mutates = self.handling(ctx.request).any(Plugin::mutates);
         let managed_fields = metadata::get(object, "managedFields").filter(|_| mutates).cloned();
         let mut outcome = Mutation::Unchanged;
         let mut reinvocation = Reinvocation::default();
@@ -71,17 +80,17 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         old: Option<&Value>,
         object: &mut Value,
-        default: &dyn Fn(&mut Value) -> Result<(), Spent>,
+        default: &Default<'_>,
         (reinvocation, outcome): (&mut Reinvocation, &mut Mutation),
     ) -> Result<(), Refusal> {
         let (namespace, name) = self.address(ctx, None);
-        for plugin in self.chain.handling(self.operation) {
+        for plugin in self.handling(ctx.request) {
             let mutation = self.call(ctx, (&namespace, &name), old, |attributes, calls, report| {
                 plugin.mutate(attributes, object, calls, report, reinvocation)
             })?;
             if mutation == Mutation::Changed {
                 *outcome = Mutation::Changed;
-                default(object)?;
+                default(object, &mut ctx.notes)?;
             }
         }
         Ok(())
@@ -96,7 +105,7 @@ impl Review<'_> {
             return Ok(());
         }
         let (namespace, name) = self.address(ctx, object);
-        for plugin in self.chain.handling(self.operation) {
+        for plugin in self.handling(ctx.request) {
             self.call(ctx, (&namespace, &name), old, |attributes, calls, report| {
                 plugin.validate(attributes, object, calls, report)
             })?;
@@ -160,6 +169,7 @@ impl Review<'_> {
             namespace,
             name,
             old_object: old,
+            empties: ctx.notes.empties.as_ref(),
             given: &ctx.cluster,
             is_patched: ctx.trace.policies.as_ref().is_some_and(|findings| !findings.changes.is_empty()),
             options: self.options,

@@ -2,6 +2,7 @@
 
 use super::{Inputs, ServerBuilder};
 use crate::policies::dependencies::Dependencies;
+use crate::server::plugins::KindPlugin;
 use crate::server::strategy::built_in_kind::kind_strategy::BuiltInKinds;
 use crate::server::strategy::namespace_rule::Namespaces;
 use crdx_cel::value::Authorizer;
@@ -41,9 +42,9 @@ impl ServerBuilder {
         Self { validates_content: true, ..self }
     }
 
-    /// Sets the strategies of built-in kinds; without them, all have the behaviour of most kinds, and their content is not
-    /// validated.
-    pub fn with_kinds(self, kinds: &'static BuiltInKinds) -> Self {
-        Self { kinds, ..self }
+    /// Sets the strategies of built-in kinds, and the plugins that know them; without them, all have the behaviour of most
+    /// kinds, and their content is not validated.
+    pub fn with_kinds(self, kinds: &'static BuiltInKinds, plugins: &'static [&'static KindPlugin]) -> Self {
+        Self { kinds, kind_plugins: plugins, ..self }
     }
 }

@@ -18,6 +18,7 @@ use crate::server::http::body;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::{self, Endpoint};
 use crate::server::http::object_checks as common;
+use crate::server::http::object_notes::ObjectNotes;
 use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::request::Method;
 use crate::server::http::status::{Refusal, status_value};
@@ -149,7 +150,7 @@ impl Action {
             options: OperationOptions::Write(&options),
             new_name: &name,
         };
-        let complete = |object: &mut Value| {
+        let complete = |object: &mut Value, _: &mut ObjectNotes| {
             *object = kind.complete(object);
             Ok(())
         };

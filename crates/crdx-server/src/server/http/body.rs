@@ -11,9 +11,11 @@ use crdx_text as text;
 pub(in crate::server) use crdx_text::json::summary;
 use crdx_text::malformed::MalformedStrings;
 use crdx_text::strict::StrictError;
+use crdx_types::meta;
+use crdx_value::group_version::GroupVersionKind;
 pub(in crate::server) use crdx_value::group_version::parse as parse_group_version;
 use crdx_value::json::go_kind;
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_38};
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
 use unreadable::Unreadable;
@@ -30,11 +32,33 @@ pub(in crate::server) struct Document {
     pub strict: Vec<StrictError>,
     /// The strings of a Protobuf body that are not UTF-8.
     pub malformed: MalformedStrings,
+    /// The type that the serializer read, if keys such as `Kind` may give it another one than `value` has.
+    other_type: Option<GroupVersionKind>,
 }
 
 impl Document {
     fn new(value: Value, strict: Vec<StrictError>) -> Self {
-        Self { value, strict, malformed: MalformedStrings::default() }
+        Self { value, strict, malformed: MalformedStrings::default(), other_type: None }
+    }
+
+    /// Gives the value the type that a typed object is decoded with.
+    pub fn with_declared_type(mut self) -> Self {
+        if let (Some(gvk), Some(members)) = (self.other_type.take(), self.value.as_object_mut()) {
+            members.insert("apiVersion".to_owned(), gvk.api_version().into());
+            members.insert("kind".to_owned(), gvk.kind.into());
+        }
+        self
+    }
+
+    /// The kind and apiVersion that a typed object is decoded with; empty if absent.
+    pub fn declared_type(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        match &self.other_type {
+            Some(gvk) => (gvk.kind.as_str().into(), gvk.api_version().into()),
+            None => {
+                let text = |key: &str| self.value.str_at(&[key]).unwrap_or_default().into();
+                (text("kind"), text("apiVersion"))
+            }
+        }
     }
 
     /// A document without errors.
@@ -73,20 +97,22 @@ pub(in crate::server) fn object(
     default: DefaultType<'_>,
     release: Release,
 ) -> Result<Document, Unreadable> {
-    let document = match body {
+    let mut document = match body {
         Body::Value(value) => Document::from_value(value.clone()),
         Body::Empty => read(&[], input, validation, default, release)?,
         Body::Bytes(bytes) => read(bytes, input, validation, default, release)?,
     };
-    interpret(&document.value).map_err(Unreadable::Early)?;
+    let text = if let (Body::Bytes(text), Input::Json) = (body, input) { Some(text.as_slice()) } else { None };
+    document.other_type = interpret(&document.value, text, release).map_err(Unreadable::Early)?;
     Ok(document)
 }
 
 /// Moves the value out of the body of an in-process request, so that it is not copied.
-pub(in crate::server) fn take(body: &mut Body) -> Option<Value> {
+pub(in crate::server) fn take(body: &mut Body, release: Release) -> Option<Value> {
     match body {
         Body::Value(value)
-            if interpret(value).is_ok() && value.str_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) =>
+            if interpret(value, None, release) == Ok(None)
+                && value.str_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) =>
         {
             Some(std::mem::take(value))
         }
@@ -107,7 +133,11 @@ fn read(
                 if e.kind == text::ErrorKind::NumberOutOfRange {
                     return Unreadable::Late(e.message);
                 }
-                Unreadable::Early(format!("couldn't get version/kind; json parse error: {}", e.message))
+                let since = release.since(V1_38).then(|| text::json::jsontext::syntax_error(bytes)).flatten();
+                Unreadable::Early(format!(
+                    "couldn't get version/kind; json parse error: {}",
+                    since.unwrap_or(e.message)
+                ))
             })?;
             let strict = if validation.is_enabled() { read.errors } else { Vec::new() };
             Ok(Document::new(read.value, strict))
@@ -124,12 +154,18 @@ fn read(
     }
 }
 
-/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be strings.
-pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
+/// `SimpleMetaFactory.Interpret`: apiVersion and kind must be strings, in every spelling (`Kind`). `text` is the JSON that was
+/// decoded, because the last of several spellings is used; without it, `value` is as Go writes it. The result is the type, if
+/// there is another spelling.
+pub(in crate::server) fn interpret(
+    value: &Value,
+    text: Option<&[u8]>,
+    release: Release,
+) -> Result<Option<GroupVersionKind>, String> {
     let invalid = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
     let members = match value {
         Value::Object(members) => members,
-        Value::Null => return Ok(()),
+        Value::Null => return Ok(None),
         other => {
             let kind = go_kind(other);
             return invalid(format!(
@@ -137,18 +173,23 @@ pub(in crate::server) fn interpret(value: &Value) -> Result<(), String> {
             ));
         }
     };
-    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
+    if members.keys().any(|key| meta::is_other_spelling(key)) {
+        let written = || Cow::Owned(crdx_value::json::to_string(value).into_bytes());
+        let read = meta::read(&text.map_or_else(written, Cow::Borrowed), release.minor());
+        return read.map(Some).map_err(|error| error.to_string());
+    }
+    for key in ["apiVersion", "kind"] {
         if let Some(value) = members.get(key)
             && !matches!(value, Value::String(_) | Value::Null)
         {
             let kind = go_kind(value);
-            return invalid(format!("json: cannot unmarshal {kind} into Go struct field .{field} of type string"));
+            return invalid(format!("json: cannot unmarshal {kind} into Go struct field .{key} of type string"));
         }
     }
     if let Some(version) = members.get("apiVersion").and_then(Value::as_str) {
         parse_group_version(version)?;
     }
-    Ok(())
+    Ok(None)
 }
 
 /// `runtime.NewMissingKindErr`, which quotes the body or, with `Ignore`, the decoded JSON.
@@ -192,5 +233,18 @@ mod tests {
             read(r#"{"kind":1}"#),
             Err(Unreadable::Early("couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string".to_owned()))
         );
+        assert_eq!(read(r#"{"kind":"A","Kind":1}"#), read(r#"{"kind":1}"#));
+    }
+
+    #[test]
+    fn the_last_spelling_of_kind_is_the_type() {
+        let read = |body: Body| {
+            object(&body, Input::Json, FieldValidation::Strict, TYPE, Release::NEWEST)
+                .map(|d| d.declared_type().0.into_owned())
+        };
+        let text = r#"{"kind":"A","Kind":"B"}"#;
+        assert_eq!(read(Body::Bytes(text.into())), Ok("B".to_owned()));
+        // Go writes the members of a map sorted by name.
+        assert_eq!(read(Body::Value(text::json::read(text.as_bytes()).unwrap())), Ok("A".to_owned()));
     }
 }

@@ -63,6 +63,7 @@ struct Raw {
     propagation: Option<String>,
     ignore_read_errors: Option<bool>,
     grace_period_seconds: Option<i64>,
+    has_preconditions: bool,
     uid: Option<String>,
     resource_version: Option<String>,
 }
@@ -136,6 +137,7 @@ fn from_query(query: &Query) -> Result<Raw, Refusal> {
         propagation: query.first("propagationPolicy").map(str::to_owned),
         ignore_read_errors: query.first(IGNORE_READ_ERRORS).map(shared::boolean),
         grace_period_seconds: grace.map_err(Refusal::bad_request)?,
+        has_preconditions: query.first("uid").is_some(),
         uid: query.first("uid").map(str::to_owned),
         resource_version: None,
     })
@@ -155,12 +157,12 @@ const TYPE: DefaultType<'_> = DefaultType { api_version: "meta.k8s.io/v1", kind:
 fn decoded(body: &Body, input: Input, release: Release) -> Result<Raw, Refusal> {
     let document = body::object(body, input, FieldValidation::Ignore, TYPE, release)
         .map_err(|e| Refusal::bad_request(e.into_text()))?;
+    let (kind, api_version) = document.declared_type();
+    check_type(&kind, &api_version, release)?;
     of_value(&document.value, release)
 }
 
-fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
-    let kind = value.str_at(&["kind"]).unwrap_or_default();
-    let api_version = value.str_at(&["apiVersion"]).unwrap_or_default();
+fn check_type(kind: &str, api_version: &str, release: Release) -> Result<(), Refusal> {
     if !matches!(kind, "" | "DeleteOptions") {
         let version = if api_version.is_empty() { "meta.k8s.io/v1" } else { api_version };
         return Err(Refusal::bad_request(format!(
@@ -170,6 +172,10 @@ fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
             release.scheme()
         )));
     }
+    Ok(())
+}
+
+fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
     let reader = Reader { value, path: "DeleteOptions".to_owned(), json: String::new() };
     let preconditions = reader.object("preconditions", "*v1.Preconditions")?;
     Ok(Raw {
@@ -182,6 +188,7 @@ fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
             None
         },
         grace_period_seconds: reader.get("gracePeriodSeconds", "int64", Value::as_int)?,
+        has_preconditions: preconditions.is_some(),
         uid: preconditions.as_ref().map_or(Ok(None), |p| p.text("uid", "types.UID"))?,
         resource_version: preconditions.as_ref().map_or(Ok(None), |p| p.text("resourceVersion", "string"))?,
     })
@@ -271,7 +278,7 @@ impl Raw {
                 (self.propagation.is_some(), "propagationPolicy"),
                 (self.orphan_dependents.is_some(), "orphanDependents"),
                 (self.grace_period_seconds.is_some(), "gracePeriodSeconds"),
-                (self.uid.is_some() || self.resource_version.is_some(), "preconditions"),
+                (self.has_preconditions, "preconditions"),
             ];
             for (_, name) in others.into_iter().filter(|(set, _)| *set) {
                 let text = format!("cannot be set together with .{name}");

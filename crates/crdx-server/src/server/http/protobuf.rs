@@ -3,7 +3,7 @@
 
 use crate::server::http::body::unreadable::Unreadable;
 use crdx_text::malformed::MalformedStrings;
-use crdx_text::protobuf::{Error, Reader, Wire};
+use crdx_text::protobuf::{Error, MessageReader, Wire};
 use crdx_types::protobuf;
 use crdx_types::types::{TypeId, Types};
 use crdx_value::group_version;
@@ -133,13 +133,13 @@ impl<'b> Parts<'b> {
             }
         };
         let mut parts = Self::default();
-        let mut reader = Reader::new(envelope);
+        let mut reader = MessageReader::new(envelope);
         let fields = texts(&["TypeMeta", "Raw", "ContentEncoding", "ContentType"]);
         while let Some((number, value)) = reader.known("Unknown", fields)? {
             match (number, value) {
                 // A second type is merged with the first.
                 (1, Wire::Bytes(bytes)) => {
-                    let mut reader = Reader::new(bytes);
+                    let mut reader = MessageReader::new(bytes);
                     while let Some((number, value)) = reader.known("TypeMeta", texts(&["APIVersion", "Kind"]))? {
                         match (number, value) {
                             (1, Wire::Bytes(bytes)) => parts.api_version = bytes,

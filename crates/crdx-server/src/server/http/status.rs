@@ -16,21 +16,21 @@ pub(in crate::server) use reason::Reason;
 /// An error response.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
-pub(in crate::server) struct Refusal {
+pub struct Refusal {
     /// `status` as a webhook wrote it; otherwise it is `Failure`.
-    pub status: Option<Box<str>>,
+    pub(in crate::server) status: Option<Box<str>>,
     /// The HTTP status code.
-    pub code: u16,
+    pub(in crate::server) code: u16,
     /// The machine-readable reason.
-    pub reason: Reason,
+    pub(in crate::server) reason: Reason,
     /// The human-readable message.
-    pub message: String,
+    pub(in crate::server) message: String,
     /// `details`, for reasons that have them.
-    pub details: Option<Box<Details>>,
+    pub(in crate::server) details: Option<Box<Details>>,
     /// The field errors of a 422.
-    pub errors: ErrorList,
+    pub(in crate::server) errors: ErrorList,
     /// `metadata` (`ListMeta`): the continue token of an expired list, or what a webhook wrote.
-    pub metadata: Option<Box<Map>>,
+    pub(in crate::server) metadata: Option<Box<Map>>,
 }
 
 /// `metav1.StatusDetails`
@@ -79,19 +79,24 @@ impl From<Spent> for Refusal {
 
 impl Refusal {
     /// A refusal without details.
-    pub fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+    pub(in crate::server) fn plain(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { status: None, code, reason, message: message.into(), details: None, errors: Vec::new(), metadata: None }
     }
     fn about(code: u16, reason: Reason, of: GroupResource<'_>, name: &str, message: String) -> Self {
         Self { details: Some(Box::new(Details::new(of, name))), ..Self::plain(code, reason, message) }
     }
 
+    /// The message of the status.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// An error that is not an `APIStatus`: 500 without a reason.
-    pub(crate) fn unclassified(message: impl Into<String>) -> Self {
+    pub fn unclassified(message: impl Into<String>) -> Self {
         Self::plain(500, Reason::Unknown, message)
     }
     /// `NewBadRequest`
-    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+    pub(in crate::server) fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(400, Reason::BadRequest, message)
     }
     /// `NewNotFound`
@@ -99,11 +104,11 @@ impl Refusal {
         Self::about(404, Reason::NotFound, of, name, format!("{of} {} not found", go_quote(name)))
     }
     /// `NewAlreadyExists`
-    pub(crate) fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
+    pub(in crate::server) fn already_exists(of: GroupResource<'_>, name: &str) -> Self {
         Self::about(409, Reason::AlreadyExists, of, name, format!("{of} {} already exists", go_quote(name)))
     }
     /// `NewGenerateNameConflict`
-    pub(crate) fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
+    pub(in crate::server) fn generated_name_exists(of: GroupResource<'_>, name: &str) -> Self {
         let message = format!(
             "{of} {} already exists, the server was not able to generate a unique name for the object",
             go_quote(name)
@@ -115,12 +120,12 @@ impl Refusal {
         refusal
     }
     /// `NewConflict`
-    pub fn conflict(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
+    pub(in crate::server) fn conflict(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {of} {}: {reason}", go_quote(name));
         Self::about(409, Reason::Conflict, of, name, message)
     }
     /// The conflict reported when an object was modified since it was read.
-    pub fn modified(of: GroupResource<'_>, name: &str) -> Self {
+    pub(in crate::server) fn modified(of: GroupResource<'_>, name: &str) -> Self {
         Self::conflict(
             of,
             name,
@@ -128,11 +133,11 @@ impl Refusal {
         )
     }
     /// `NewApplyConflict`
-    pub(crate) fn apply_conflict(message: String, details: Details) -> Self {
+    pub(in crate::server) fn apply_conflict(message: String, details: Details) -> Self {
         Self { details: Some(Box::new(details)), ..Self::plain(409, Reason::Conflict, message) }
     }
     /// `NewForbidden`
-    pub fn forbidden(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
+    pub(in crate::server) fn forbidden(of: GroupResource<'_>, name: &str, reason: &str) -> Self {
         let message = if of.resource.is_empty() {
             format!("forbidden: {reason}")
         } else if name.is_empty() {
@@ -143,34 +148,34 @@ impl Refusal {
         Self::about(403, Reason::Forbidden, of, name, message)
     }
     /// `NewMethodNotSupported`
-    pub(crate) fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
+    pub(in crate::server) fn method_not_supported(of: GroupResource<'_>, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind {}", go_quote(&of.to_string()));
         Self::about(405, Reason::MethodNotAllowed, of, "", message)
     }
     /// `NewMethodNotSupported` with a different message.
-    pub fn not_allowed(of: GroupResource<'_>, message: &str) -> Self {
+    pub(in crate::server) fn not_allowed(of: GroupResource<'_>, message: &str) -> Self {
         Self::about(405, Reason::MethodNotAllowed, of, "", message.to_owned())
     }
     /// The request needs the answer of a webhook. It is never sent ([`crate::server::http::calls`]).
-    pub fn waiting() -> Self {
+    pub(in crate::server) fn waiting() -> Self {
         Self::plain(500, Reason::InternalError, "the request waits for a webhook".to_owned())
     }
     /// `corruptObjectError`: the object of that revision cannot be decoded.
-    pub fn undecodable(revision: u64, reason: &str) -> Self {
+    pub(in crate::server) fn undecodable(revision: u64, reason: &str) -> Self {
         Self::plain(500, Reason::Undecodable, format!("object not decodable revision={revision}: {reason}"))
     }
     /// `NewTimeoutError`
-    pub fn timeout(message: &str) -> Self {
+    pub(in crate::server) fn timeout(message: &str) -> Self {
         Self::plain(504, Reason::Timeout, format!("Timeout: {message}"))
     }
     /// The request needs more steps or memory than the simulated server uses for one: the answer of a server whose time
     /// for the request is over (`finisher.go`). Whether it would answer so depends on its speed.
-    pub fn unfinished() -> Self {
+    pub(in crate::server) fn unfinished() -> Self {
         let message = "Timeout: request did not complete within requested timeout - context deadline exceeded";
         Self::plain(504, Reason::Unfinished, message)
     }
     /// A refusal as a webhook wrote it.
-    pub(crate) fn of_status(status: &Value) -> Self {
+    pub(in crate::server) fn of_status(status: &Value) -> Self {
         let text = |value: &Value, key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
         let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_int).unwrap_or_default();
         let details = status.get("details").filter(|details| !details.is_null()).map(|details| {
@@ -202,8 +207,16 @@ impl Refusal {
         let metadata = Some(Box::new(metadata));
         Self { status: state, details, metadata, ..Self::plain(code, reason, text(status, "message")) }
     }
+    /// Adds a cause to the details; an empty one is left out.
+    #[must_use]
+    pub fn with_cause(mut self, reason: &str) -> Self {
+        if let Some(details) = self.details.as_mut().filter(|_| !reason.is_empty()) {
+            details.causes.push(Cause { reason: reason.to_owned(), ..Cause::default() });
+        }
+        self
+    }
     /// `NewInternalError`
-    pub fn internal(message: impl Into<String>) -> Self {
+    pub(in crate::server) fn internal(message: impl Into<String>) -> Self {
         let cause = message.into();
         let mut refusal = Self::plain(500, Reason::InternalError, format!("Internal error occurred: {cause}"));
         refusal.details = Some(Box::new(Details {
@@ -213,27 +226,27 @@ impl Refusal {
         refusal
     }
     /// `NewRequestEntityTooLargeError`
-    pub fn too_large(message: &str) -> Self {
+    pub(in crate::server) fn too_large(message: &str) -> Self {
         Self::plain(413, Reason::RequestEntityTooLarge, format!("Request entity too large: {message}"))
     }
     /// The error for a JSON patch that cannot be applied (`NewGenericServerResponse`, 422). Its message names no cause.
-    pub(crate) fn patch_does_not_apply() -> Self {
+    pub(in crate::server) fn patch_does_not_apply() -> Self {
         let mut refusal =
             Self::plain(422, Reason::Invalid, "the server rejected our request due to an error in our request");
         refusal.details = Some(Box::default());
         refusal
     }
     /// The router's error for an unknown path, with empty details.
-    pub(crate) fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
+    pub(in crate::server) fn unrouted(code: u16, reason: Reason, message: impl Into<String>) -> Self {
         Self { details: Some(Box::default()), ..Self::plain(code, reason, message) }
     }
     /// The router's error for a method that a path does not support.
-    pub(crate) fn method_not_allowed() -> Self {
+    pub(in crate::server) fn method_not_allowed() -> Self {
         let text = "the server does not allow this method on the requested resource";
         Self::unrouted(405, Reason::MethodNotAllowed, text)
     }
     /// The router's error for an `Accept` header that a path cannot satisfy.
-    pub(crate) fn no_representation() -> Self {
+    pub(in crate::server) fn no_representation() -> Self {
         let accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::unrouted(
             406,
@@ -242,17 +255,17 @@ impl Refusal {
         )
     }
     /// `NewResourceExpired`
-    pub fn expired(message: impl Into<String>) -> Self {
+    pub(in crate::server) fn expired(message: impl Into<String>) -> Self {
         Self::plain(410, Reason::Expired, message)
     }
     /// The error for an expired continue token; `token` continues the list with the current objects.
-    pub(crate) fn expired_page(token: String) -> Self {
+    pub(in crate::server) fn expired_page(token: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
         let metadata = Map::from_iter([("continue".into(), token.into())]);
         Self { metadata: Some(Box::new(metadata)), ..Self::expired(message) }
     }
     /// `NewTooLargeResourceVersionError`
-    pub(crate) fn resource_version_too_large(wanted: u64, current: u64) -> Self {
+    pub(in crate::server) fn resource_version_too_large(wanted: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
         let mut refusal = Self::plain(504, Reason::Timeout, message);
         refusal.details = Some(Box::new(Details {
@@ -267,11 +280,11 @@ impl Refusal {
         refusal
     }
     /// 406: no acceptable response format.
-    pub(crate) fn not_acceptable(message: impl Into<String>) -> Self {
+    pub(in crate::server) fn not_acceptable(message: impl Into<String>) -> Self {
         Self::plain(406, Reason::NotAcceptable, message)
     }
     /// 415: an unsupported request format.
-    pub(crate) fn unsupported_media_type(accepted: &[&str]) -> Self {
+    pub(in crate::server) fn unsupported_media_type(accepted: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
             accepted.join(", ")
@@ -279,11 +292,16 @@ impl Refusal {
         Self::plain(415, Reason::UnsupportedMediaType, message)
     }
     /// `NewInvalid`: a 422 with one cause per field error. `of.resource` is the kind.
-    pub fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
+    pub(in crate::server) fn invalid(of: GroupResource<'_>, name: &str, errors: ErrorList) -> Self {
         Self::invalid_quoted(of, name, &go_quote(name), errors)
     }
     /// `NewInvalid` for a name that is quoted differently in the message.
-    pub(crate) fn invalid_quoted(of: GroupResource<'_>, name: &str, quoted: &str, errors: ErrorList) -> Self {
+    pub(in crate::server) fn invalid_quoted(
+        of: GroupResource<'_>,
+        name: &str,
+        quoted: &str,
+        errors: ErrorList,
+    ) -> Self {
         let causes = errors
             .iter()
             .map(|e| Cause { reason: e.kind.reason().to_owned(), message: e.body(), field: e.field.clone() })
@@ -298,12 +316,12 @@ impl Refusal {
         Self { details: Some(Box::new(details)), errors, ..Self::plain(422, Reason::Invalid, message) }
     }
     /// `NewInvalid` for request options.
-    pub(crate) fn invalid_options(kind: &str, errors: ErrorList) -> Self {
+    pub(in crate::server) fn invalid_options(kind: &str, errors: ErrorList) -> Self {
         Self::invalid(GroupResource { group: "meta.k8s.io", resource: kind }, "", errors)
     }
 
     /// The `metav1.Status` of the refusal.
-    pub fn into_value(self) -> Value {
+    pub(in crate::server) fn into_value(self) -> Value {
         let Self { code, reason, message, details, metadata, .. } = self;
         let status = self.status.as_deref().unwrap_or("Failure");
         let mut status = status_value(status, code, reason.as_str(), message, details.map(|details| *details));

@@ -9,6 +9,7 @@ use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::store;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource};
+use crate::server::strategy::built_in_kind::kind_strategy::ClusterFields;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::{Serving, Version};
 use crdx_value::Value;
@@ -147,6 +148,11 @@ impl Cluster<'_> {
         self.resources.settings.release
     }
 
+    /// Returns the fields of new objects that depend on the cluster.
+    pub fn cluster_fields(&self) -> &'static dyn ClusterFields {
+        self.resources.kinds.cluster_fields
+    }
+
     /// Returns an object of the cluster: the stored one, or else what the given state knows.
     ///
     /// # Errors
@@ -157,11 +163,15 @@ impl Cluster<'_> {
         namespace: &str,
         name: &str,
     ) -> Result<Lookup<Arc<Value>>, Refusal> {
-        let stored = self.serving(of).and_then(|serving| serving.objects.get(&store::key(namespace, name)));
-        match stored {
-            Some(stored) => Ok(Lookup::Found(stored.raw())),
+        match self.stored_object(of, namespace, name) {
+            Some(stored) => Ok(Lookup::Found(stored)),
             None => self.given.object(of, namespace, name),
         }
+    }
+
+    /// Returns an object that the server stores.
+    pub fn stored_object(&self, of: GroupVersionResource<'_>, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        Some(self.serving(of)?.objects.get(&store::key(namespace, name))?.raw())
     }
 
     /// Returns the objects of the cluster, in the order of their names: the stored ones, and those of the given state that have

@@ -6,7 +6,7 @@ use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvoca
 use crate::server::http::calls::Calls;
 use crate::server::http::status::{Cause, Refusal};
 use crate::server::plugins::cluster::Cluster;
-use crate::server::scope::{GroupResource, NAMESPACES};
+use crate::server::scope::{GroupResource, NAMESPACES, RequestScope};
 use crate::server::strategy::namespace::finalized;
 use crate::server::strategy::namespace_rule::Namespaces;
 use crate::server::strategy::resources::Resources;
@@ -38,7 +38,7 @@ impl NamespaceLifecycle {
 }
 
 impl Plugin for NamespaceLifecycle {
-    fn handles(&self, operation: Operation) -> bool {
+    fn handles(&self, operation: Operation, _: RequestScope<'_>) -> bool {
         matches!(operation, Operation::Create | Operation::Delete)
     }
 

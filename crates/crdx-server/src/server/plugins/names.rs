@@ -61,13 +61,13 @@ const NAMES: [Name; 41] = [
     on("ServiceAccount", simulated(AdmissionPlugin::ServiceAccount)),
     // It limits the requests of nodes only.
     off("NodeRestriction", Effect::None),
-    on("TaintNodesByCondition", Effect::Unsimulated(&[Concern::Resource("", "nodes")])),
+    on("TaintNodesByCondition", simulated(AdmissionPlugin::TaintNodesByCondition)),
     off("AlwaysPullImages", simulated(AdmissionPlugin::AlwaysPullImages)),
     off("ImagePolicyWebhook", Effect::Unsimulated(PODS)),
     on("PodSecurity", simulated(AdmissionPlugin::PodSecurity)),
     off("PodNodeSelector", simulated(AdmissionPlugin::PodNodeSelector)),
     on("Priority", simulated(AdmissionPlugin::Priority)),
-    on("DefaultTolerationSeconds", Effect::Unsimulated(PODS)),
+    on("DefaultTolerationSeconds", simulated(AdmissionPlugin::DefaultTolerationSeconds)),
     off("PodTolerationRestriction", simulated(AdmissionPlugin::PodTolerationRestriction)),
     off(
         "EventRateLimit",
@@ -79,13 +79,7 @@ const NAMES: [Name; 41] = [
         ..off("PersistentVolumeLabel", Effect::Unsimulated(&[Concern::Resource("", "persistentvolumes")]))
     },
     on("DefaultStorageClass", simulated(AdmissionPlugin::DefaultStorageClass)),
-    on(
-        "StorageObjectInUseProtection",
-        Effect::Unsimulated(&[
-            Concern::Resource("", "persistentvolumes"),
-            Concern::Resource("", "persistentvolumeclaims"),
-        ]),
-    ),
+    on("StorageObjectInUseProtection", simulated(AdmissionPlugin::StorageObjectInUseProtection)),
     Name { since: V1_37, ..on("PodGroupProtection", Effect::None) },
     off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[Concern::Dependents])),
     on("PersistentVolumeClaimResize", simulated(AdmissionPlugin::PersistentVolumeClaimResize)),
@@ -112,6 +106,12 @@ const NAMES: [Name; 41] = [
 /// Returns true if API servers enable a plugin by default.
 pub(super) fn is_default(plugin: AdmissionPlugin) -> bool {
     NAMES.iter().any(|row| row.is_default && matches!(row.effect, Effect::Simulated(own) if own == plugin))
+}
+
+/// Returns the name of a plugin; `None` for one that stands for several.
+pub(super) fn name(plugin: AdmissionPlugin) -> Option<&'static str> {
+    let mut rows = NAMES.iter().filter(|row| row.since != Minor::NEVER);
+    rows.find(|row| matches!(row.effect, Effect::Simulated(own) if own == plugin)).map(|row| row.name)
 }
 
 /// A plugin that is enabled or disabled, which the simulation does not follow.
@@ -220,9 +220,9 @@ mod tests {
         assert!(plugins.enabled.contains(&AdmissionPlugin::DenyServiceExternalIPs));
         assert!(!plugins.enabled.contains(&AdmissionPlugin::PodSecurity));
         assert!(unsimulated.is_empty());
-        let (_, unsimulated) = flags("1.37", "ImagePolicyWebhook,PodSecurity", "DefaultTolerationSeconds").unwrap();
+        let (_, unsimulated) = flags("1.37", "ImagePolicyWebhook,PodSecurity", "PodResizeValidator").unwrap();
         let states: Vec<(&str, bool)> = unsimulated.iter().map(|plugin| (plugin.name, plugin.is_enabled)).collect();
-        assert_eq!(states, [("ImagePolicyWebhook", true), ("DefaultTolerationSeconds", false)]);
+        assert_eq!(states, [("ImagePolicyWebhook", true), ("PodResizeValidator", false)]);
         assert!(
             unsimulated[0].concerns("", "pods", &Value::Null)
                 && !unsimulated[0].concerns("apps", "deployments", &Value::Null)

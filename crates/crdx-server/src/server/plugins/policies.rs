@@ -16,10 +16,11 @@ use crate::server::http::given_state::GivenState;
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::view::{Inputs, View, own_resource};
-use crate::server::scope::is_admission;
-use crate::server::scope::{GroupResource, GroupVersionResource, NAMESPACES};
+use crate::server::scope::{
+    GroupResource, GroupVersionKind, GroupVersionResource, NAMESPACES, RequestScope, is_admission,
+};
+use crate::server::strategy::built_in_kind::kind_strategy::KnownInputs;
 use crate::server::strategy::resources::Resources;
-use crdx_builtin::cluster_fields::{self, Known};
 use crdx_value::Value;
 use crdx_value::release::Gate;
 use crdx_value::steps::Steps;
@@ -139,7 +140,7 @@ pub(super) fn sync(
 }
 
 impl Plugin for MutatingAdmissionPolicy {
-    fn handles(&self, operation: Operation) -> bool {
+    fn handles(&self, operation: Operation, _: RequestScope<'_>) -> bool {
         operation != Operation::Delete
     }
 
@@ -169,7 +170,7 @@ impl Plugin for MutatingAdmissionPolicy {
 }
 
 impl Plugin for ValidatingAdmissionPolicy {
-    fn handles(&self, _: Operation) -> bool {
+    fn handles(&self, _: Operation, _: RequestScope<'_>) -> bool {
         true
     }
 
@@ -209,7 +210,10 @@ pub(super) fn request_of<'a>(
     let depends_on_cluster =
         inputs.unknown.is_some() && attributes.operation == Operation::Create && attributes.subresource.is_empty();
     let gaps = match object.filter(|_| depends_on_cluster) {
-        Some(object) => cluster_fields::unknown(kind.group, kind.kind, object, known(attributes, inputs, cluster)?),
+        Some(object) => {
+            let known = known(attributes, inputs, cluster)?;
+            cluster.cluster_fields().unknown(kind.group, kind.kind, object, known)
+        }
         None => None,
     };
     Ok(Request {
@@ -243,11 +247,12 @@ pub(super) fn request_of<'a>(
 }
 
 /// The parts of the cluster's state that are known and that decide which parts of an object are.
-fn known(attributes: &Attributes<'_>, inputs: &Inputs, cluster: &Cluster<'_>) -> Result<Known, Refusal> {
-    // Only they have limit ranges, so that their list has been read already.
-    let is_pod = (attributes.kind.group, attributes.kind.kind) == ("", "Pod");
-    let limit_ranges = is_pod && cluster.given.list(LIMIT_RANGES, attributes.namespace)?.is_complete;
-    Ok(Known { user: !inputs.unknown.is_some_and(|unknown| unknown.user), limit_ranges })
+fn known(attributes: &Attributes<'_>, inputs: &Inputs, cluster: &Cluster<'_>) -> Result<KnownInputs, Refusal> {
+    let GroupVersionKind { group, kind, .. } = attributes.kind;
+    // The list of these kinds has been read already.
+    let depends = cluster.cluster_fields().depend_on_limit_ranges(group, kind);
+    let limit_ranges = depends && cluster.given.list(LIMIT_RANGES, attributes.namespace)?.is_complete;
+    Ok(KnownInputs { user: !inputs.unknown.is_some_and(|unknown| unknown.user), limit_ranges })
 }
 
 /// The objects that the plugins of a cluster may make of an object.
@@ -259,8 +264,7 @@ fn alternatives(
 ) -> Result<Arc<[Alternative]>, Refusal> {
     let Attributes { kind, .. } = *attributes;
     let known = known(attributes, inputs, cluster)?;
-    let all = cluster_fields::alternatives(kind.group, kind.kind, object, known);
-    Ok(all.into_iter().map(|one| Alternative { object: one.object, gaps: one.gaps }).collect())
+    Ok(cluster.cluster_fields().alternatives(kind.group, kind.kind, object, known).into())
 }
 
 /// Converts an error of a policy or webhook into a refusal.

@@ -3,7 +3,7 @@ use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::server::admission::*;
 use crate::server::fixture::{CRDS, KITES, SUBRESOURCES, crd, install, send, v1};
 use crate::server::http::status::Refusal;
-use crate::server::scope::{GroupVersionKind, GroupVersionResource};
+use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::resources::Resources;
 use crate::server::{Method, Request, Response, ResponseBody, Server, UserInfo};
 use crdx_text::json;
@@ -44,7 +44,7 @@ impl Recorder {
 }
 
 impl Plugin for Recorder {
-    fn handles(&self, _: Operation) -> bool {
+    fn handles(&self, _: Operation, _: RequestScope<'_>) -> bool {
         true
     }
 
@@ -249,6 +249,7 @@ fn options_are_those_of_the_request() {
         namespace: "",
         name: "",
         old_object: None,
+        empties: None,
         given: &given,
         is_patched: false,
         options: OperationOptions::Delete(&options),

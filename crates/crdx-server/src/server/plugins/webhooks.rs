@@ -17,6 +17,7 @@ use crate::server::http::status::Refusal;
 use crate::server::plugins::cluster::Cluster;
 use crate::server::plugins::policies::sync;
 use crate::server::plugins::view::{Inputs, View};
+use crate::server::scope::RequestScope;
 use crate::server::scope::is_admission;
 use crate::server::strategy::resources::Resources;
 use crate::webhooks::matching::Decision;
@@ -133,7 +134,7 @@ impl AdmissionWebhooks {
 }
 
 impl Plugin for AdmissionWebhooks {
-    fn handles(&self, _: Operation) -> bool {
+    fn handles(&self, _: Operation, _: RequestScope<'_>) -> bool {
         true
     }
 

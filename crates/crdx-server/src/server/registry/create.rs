@@ -76,7 +76,6 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         review: &Review<'_>,
     ) -> Result<Mutation, Refusal> {
         self.strategy.check_create(ctx, object)?;
-        self.strategy.admit_create(object, &ctx.notes);
         let mutation = self.mutate(ctx, review, None, object)?;
         if mutation == Mutation::Changed {
             object_checks::match_namespace(object, &ctx.target.namespace)?;

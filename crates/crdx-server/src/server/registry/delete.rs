@@ -14,8 +14,7 @@ use crate::server::registry::rest::{check_preconditions, deletion_finalizers, ma
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::{Existing, Strategy};
-use crate::server::scope::{GroupResource, GroupVersionKind, PRIORITY_CLASSES, is_typed};
-use crdx_builtin::priority;
+use crate::server::scope::{GroupResource, GroupVersionKind, is_typed};
 use crdx_value::release::V1_38;
 use crdx_value::{Value, group_version, object};
 use std::sync::Arc;
@@ -28,7 +27,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         if options.ignore_read_errors {
             return Err(self.refuse_ignoring(ctx, &name));
         }
-        refuse_system_class(self.strategy.resource(), &name)?;
+        self.strategy.check_delete(&name)?;
         let namespace = ctx.target.namespace.clone();
         match self.remove(ctx, &namespace, &name, &options, Deletion::OfOne)? {
             Removal::Kept(object) => {
@@ -333,15 +332,6 @@ enum Removal {
     Unread(Arc<Value>),
     /// The object was removed, or would be removed without dry run.
     Gone(Arc<Value>),
-}
-
-/// Refuses the DELETE of one `PriorityClass` of the system (`REST.Delete` in `pkg/registry/scheduling/priorityclass/storage`).
-fn refuse_system_class(resource: GroupResource<'_>, name: &str) -> Result<(), Refusal> {
-    if resource == PRIORITY_CLASSES && priority::system_value(name).is_some() {
-        let reason = "this is a system priority class and cannot be deleted";
-        return Err(Refusal::forbidden(resource, name, reason));
-    }
-    Ok(())
 }
 
 /// The `Status` response for a removed object.

@@ -15,7 +15,7 @@ use crate::server::registry::store::{Collection, Entries, Revision};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crdx_text as text;
 use crdx_value::base64::Encoding;
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::release::{Release, V1_31, V1_33, V1_34};
 use crdx_value::{Value, json};
 use std::sync::Arc;
@@ -118,7 +118,9 @@ impl Scope {
         let name = options
             .fields
             .required_value("metadata.name")
-            .filter(|name| (!namespaced || !namespace.is_empty()) && names::path_segment(name, false).is_empty())
+            .filter(|name| {
+                (!namespaced || !namespace.is_empty()) && names::path_segment(name, NameForm::Whole).is_empty()
+            })
             .map(|name| format!("{prefix}{name}"));
         Self { prefix, name }
     }

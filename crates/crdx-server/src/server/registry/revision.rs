@@ -23,7 +23,12 @@ pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
 
 /// The error message for a resourceVersion that is not a number; `detail` is the error of [`parse_revision`].
 pub(in crate::server) fn invalid_revision(text: &str, detail: &str) -> String {
-    FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail).to_string()
+    invalid_revision_error(text, detail).to_string()
+}
+
+/// The error for a resourceVersion that is not a number.
+pub(in crate::server) fn invalid_revision_error(text: &str, detail: &str) -> FieldError {
+    FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail)
 }
 
 /// Rejects a resourceVersion that is greater than the current one.

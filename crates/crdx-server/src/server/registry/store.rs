@@ -11,7 +11,7 @@ mod stored;
 use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::journal::{self, Commit, StorageConfig};
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::lock::{lock, read, write};
 use crdx_value::{Value, quote};
 use log::Log;
@@ -107,7 +107,7 @@ pub(in crate::server) fn checked_key(namespace: &str, name: &str) -> Result<Stri
     if name.is_empty() {
         return Err(Refusal::bad_request("Name parameter required."));
     }
-    let problems = names::path_segment(name, false);
+    let problems = names::path_segment(name, NameForm::Whole);
     if problems.is_empty() {
         return Ok(key(namespace, name));
     }

@@ -209,9 +209,6 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
         Ok(())
     }
 
-    /// Changes a new object as the API server's own mutating admission plugins do, which run before webhooks.
-    fn admit_create(&self, _object: &mut Self::Object, _notes: &ObjectNotes) {}
-
     /// `BeginCreate` of the store, before anything of the object is validated.
     ///
     /// # Errors
@@ -317,6 +314,14 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     }
 
     // Delete
+
+    /// Rejects the DELETE of one object, whether it exists or not.
+    ///
+    /// # Errors
+    /// Returns 403 Forbidden for an object that the server needs.
+    fn check_delete(&self, _name: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// `CheckGracefulDelete`: the grace period in seconds of a first DELETE, if the kind has grace periods; `requested`
     /// is the one in the request.

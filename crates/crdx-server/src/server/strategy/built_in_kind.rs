@@ -220,7 +220,7 @@ impl BuiltInKind {
 
     /// Returns true if two objects of this kind differ in their metadata only.
     pub(in crate::server) fn is_same(&self, one: &Value, other: &Value) -> bool {
-        equal::equal_except(self.types, self.id, (one, other), "metadata")
+        equal::equal_except(self.types, self.id, one, other, "metadata")
     }
 
     /// Returns true if all values of an object have the types of this kind's fields.

@@ -155,8 +155,8 @@ impl Strategy for Definition {
         options: &WriteOptions,
     ) -> Result<CustomResourceDefinition, Refusal> {
         let text = patched.text();
-        body::interpret(&patched.object)
-            .and_then(|()| decode::read(ctx, patched.object, strict, decode::Text::Patched(&text), options))
+        body::interpret(&patched.object, None, ctx.release())
+            .and_then(|_| decode::read(ctx, patched.object, strict, decode::Text::Patched(&text), options))
             .map_err(|error| patch::refuse(&text, error))
     }
 

@@ -170,6 +170,15 @@ fn set_defaults(namespace: &mut Value) {
     }
 }
 
+/// `SetDefaults_NamespaceStatus`: a null in an apply removes the phase.
+fn set_default_phase(namespace: &mut Value) {
+    if let Some(status) = namespace.get_mut("status").and_then(Value::as_object_mut)
+        && status.get("phase").and_then(Value::as_str).is_none_or(str::is_empty)
+    {
+        status.insert("phase".to_owned(), "Active".into());
+    }
+}
+
 /// Sets the label that names the namespace.
 fn label(namespace: &mut Value) {
     let name = metadata::text(namespace, "name").to_owned();

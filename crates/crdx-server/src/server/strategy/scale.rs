@@ -13,7 +13,7 @@ use crate::apply::field_manager;
 use crate::apply::set::Set;
 use crate::apply::types;
 use crate::apply::updater::Versions;
-use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::pipeline::{ScalePaths, Verdict};
 use crate::server::http::context::Context;
 use crate::server::http::negotiate::Input;
@@ -106,7 +106,14 @@ impl<P: Scalable> ScaleOf<P> {
     /// Checks the Scale of a built-in kind (`scaleUpdatedObjectInfo` in `pkg/registry/*/*/storage`, `ValidateScale`).
     fn check_typed(&self, existing: &Value, scale: &Value) -> Result<(), Refusal> {
         let (path, release) = (FieldPath::new("metadata"), self.parent.version().stages.release());
-        let mut errors = validation::validate(Metadata::from_object(scale), true, NameRule::Subdomain, &path, release);
+        let mut errors = validation::validate(
+            Metadata::from_object(scale),
+            true,
+            NameRule::Subdomain,
+            &path,
+            release,
+            MetadataValidation::Handwritten,
+        );
         if let Some(replicas @ ..0) = scale.at(&["spec", "replicas"]).and_then(Value::as_int) {
             let spec = FieldPath::new("spec");
             let detail = "must be greater than or equal to 0";

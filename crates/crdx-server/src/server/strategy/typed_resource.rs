@@ -13,7 +13,7 @@ pub(in crate::server) use serve::{definition, serve};
 
 use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::pipeline::Verdict;
-use crate::pipeline::metadata::{self as validation, Metadata, NameRule};
+use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
 use crate::server::http::calls::Calls;
 use crate::server::http::context::Context;
@@ -231,12 +231,6 @@ impl Strategy for TypedResource {
         notes.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn admit_create(&self, object: &mut Value, notes: &ObjectNotes) {
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_create(object, notes.empties.as_ref());
-        }
-    }
-
     fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
         self.allocate(object, None)
     }
@@ -254,7 +248,14 @@ impl Strategy for TypedResource {
         let (path, rule) = (FieldPath::new("metadata"), self.kind.behaviour.name);
         let metadata = Metadata::from_object(object);
         let mut errors = self.early_errors(object, None, notes);
-        errors.extend(validation::validate(metadata, self.serving.namespaced, rule, &path, self.release()));
+        errors.extend(validation::validate(
+            metadata,
+            self.serving.namespaced,
+            rule,
+            &path,
+            self.release(),
+            MetadataValidation::declared(self.release()),
+        ));
         self.check_finalizers(metadata, &path, &mut errors);
         self.verdict(object, None, errors, notes)
     }
@@ -287,9 +288,6 @@ impl Strategy for TypedResource {
         }
         let stored_old = self.kind.stored_fields(old);
         let old = stored_old.as_ref().unwrap_or(old);
-        if self.resources.allocations.is_some() {
-            self.kind.strategy.admit_update(object, old);
-        }
         self.kind.change_stored(object, |kind, stored| {
             prepare::update(stored, old, &self.request(kind, notes));
         });
@@ -300,9 +298,10 @@ impl Strategy for TypedResource {
         let (new, existing) = (Metadata::from_object(timed.as_ref().unwrap_or(object)), Metadata::from_object(old));
         let mut errors = self.early_errors(object, Some(old), notes);
         let (path, release) = (FieldPath::new("metadata"), self.release());
-        // `validateCommonFields`, then the strategy.
-        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release));
-        errors.extend(validation::validate_update(new, existing, &path, release));
+        // `validateCommonFields`, then the strategy. Errors about what generated code validates are its own.
+        let rules = MetadataValidation::declared_for_owners(new, existing, release);
+        errors.extend(validation::validate(new, self.serving.namespaced, NameRule::PathSegment, &path, release, rules));
+        errors.extend(validation::validate_update_declaratively(new, existing, &path, release));
         self.check_finalizers(new, &path, &mut errors);
         if self.subresource == Subresource::None {
             generate_name::validate_update(self.kind.behaviour, new, &path, release, &mut errors);
@@ -314,6 +313,13 @@ impl Strategy for TypedResource {
         let group = self.kind.behaviour.stored_group.unwrap_or(&self.serving.group);
         let of = GroupResource { group, resource: &self.serving.kind };
         Refusal::invalid(of, metadata::text(object, "name"), errors)
+    }
+
+    fn check_delete(&self, name: &str) -> Result<(), Refusal> {
+        match self.kind.strategy.deletion_refusal(name) {
+            Some(reason) => Err(Refusal::forbidden(self.resource(), name, reason)),
+            None => Ok(()),
+        }
     }
 
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {

@@ -1,4 +1,4 @@
-//! Builds a value, or an outline with positions, from the nodes that [`super::Reader`] finds.
+//! Builds a value, or an outline with positions, from the nodes that [`super::BlockReader`] finds.
 
 use crate::spans::outline::{Outline, OutlineNode, Shape};
 use crate::yaml::resolve;
@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A key of a mapping; the offsets include its quotes.
-pub(super) struct Key<'a> {
+pub(super) struct MappingKey<'a> {
     pub text: Cow<'a, str>,
     pub start: usize,
     pub end: usize,
 }
 
 /// Receives the nodes of a document in document order, a collection before its content. Positions are byte offsets.
-pub(super) trait Builder {
+pub(super) trait NodeBuilder {
     /// A complete node.
     type Node;
     type Key;
@@ -23,14 +23,14 @@ pub(super) trait Builder {
     type Sequence;
 
     /// Returns true if a member with this key must be built; other members are skipped.
-    fn needs(&self, _: &Key<'_>) -> bool {
+    fn needs(&self, _: &MappingKey<'_>) -> bool {
         true
     }
     /// A scalar that is not a key; `None` if its value cannot be built.
     fn scalar(&mut self, text: Cow<'_, str>, style: Style, range: Range<usize>) -> Option<Self::Node>;
     /// An empty scalar.
     fn null(&mut self, at: usize) -> Self::Node;
-    fn key(&mut self, key: Key<'_>) -> Self::Key;
+    fn key(&mut self, key: MappingKey<'_>) -> Self::Key;
     fn start_mapping(&mut self, at: usize) -> Self::Mapping;
     /// Adds a member; `None` if its key is a duplicate that cannot be built.
     fn add_member(&mut self, mapping: &mut Self::Mapping, key: Self::Key, value: Self::Node) -> Option<()>;
@@ -43,7 +43,7 @@ pub(super) trait Builder {
 /// Builds a value.
 pub(super) struct Values;
 
-impl Builder for Values {
+impl NodeBuilder for Values {
     type Node = Value;
     type Key = String;
     type Mapping = Map;
@@ -63,7 +63,7 @@ impl Builder for Values {
         Value::Null
     }
 
-    fn key(&mut self, key: Key<'_>) -> String {
+    fn key(&mut self, key: MappingKey<'_>) -> String {
         key.text.into_owned()
     }
 
@@ -116,13 +116,13 @@ impl Positions<'_> {
     }
 }
 
-impl Builder for Positions<'_> {
+impl NodeBuilder for Positions<'_> {
     type Node = usize;
     type Key = usize;
     type Mapping = (usize, Vec<(usize, usize)>);
     type Sequence = (usize, Vec<usize>);
 
-    fn needs(&self, key: &Key<'_>) -> bool {
+    fn needs(&self, key: &MappingKey<'_>) -> bool {
         self.path.is_none_or(|path| path.contains(&*key.text))
     }
 
@@ -134,7 +134,7 @@ impl Builder for Positions<'_> {
         self.push(at..at, Shape::Scalar(None))
     }
 
-    fn key(&mut self, key: Key<'_>) -> usize {
+    fn key(&mut self, key: MappingKey<'_>) -> usize {
         self.push(key.start..key.end, Shape::Scalar(Some(key.text.into_owned())))
     }
 

@@ -4,31 +4,31 @@ use super::{outline, read};
 use crate::Syntax;
 use crate::spans::outline::Outline;
 use crate::spans::{Found, Spans};
-use crate::yaml::source::Source;
+use crate::yaml::source::CheckedText;
 use crate::yaml::{decode, tree};
 use crdx_value::{Value, json};
 use proptest::prelude::*;
 
 fn short_cut(text: &str) -> Option<Value> {
-    read(&Source::new(text.as_bytes()))
+    read(&CheckedText::new(text.as_bytes()))
 }
 
 /// The value of the stages, if there is one, no duplicate key and no second document.
 fn staged(text: &str) -> Option<Value> {
-    let source = Source::new(text.as_bytes());
+    let source = CheckedText::new(text.as_bytes());
     let tree = tree::parse(&source).ok()?;
-    let decoded = decode::decode(&tree, &source.text, true).ok()?;
+    let decoded = decode::decode(&tree, &source.text, decode::DuplicateKeys::Collect).ok()?;
     (decoded.duplicates.is_empty() && !decoded.repeated && tree.rest.is_none()).then_some(decoded.value)
 }
 
 /// The outline of the stages, if the text can be parsed.
 fn staged_outline(text: &str) -> Option<Outline> {
-    let source = Source::new(text.as_bytes());
+    let source = CheckedText::new(text.as_bytes());
     Some(decode::outline(&tree::parse(&source).ok()?))
 }
 
 fn short_cut_outline(text: &str) -> Option<Outline> {
-    outline(&Source::new(text.as_bytes()), None)
+    outline(&CheckedText::new(text.as_bytes()), None)
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Scans directives, anchors, aliases and tags.
 
 use super::Scanner;
-use crate::yaml::token::{Kind, Tag, TagDirective};
+use crate::yaml::token::{Tag, TagDirective, TokenKind};
 use crate::{Error, lossy};
 
 /// Returns true for a letter, digit, `_` or `-`.
@@ -63,11 +63,14 @@ impl<'a> Scanner<'a> {
                     return Err(self.error("did not find expected digit or '.' character"));
                 }
                 self.at += 1;
-                Kind::Version(major, self.version_number()?)
+                TokenKind::Version(major, self.version_number()?)
             }
             "TAG" => {
                 self.skip_blanks()?;
-                let handle = self.tag_handle(true)?;
+                let handle = self.tag_handle()?;
+                if handle.len() > 1 && !handle.ends_with('!') {
+                    return Err(self.error("did not find expected '!'"));
+                }
                 self.demand(1)?;
                 if !self.is_blank(0) {
                     return Err(self.error("did not find expected whitespace"));
@@ -78,7 +81,7 @@ impl<'a> Scanner<'a> {
                 if !self.is_blankz(0) {
                     return Err(self.error("did not find expected whitespace or line break"));
                 }
-                Kind::TagDirective(Box::new(TagDirective { handle: handle.to_owned(), prefix }))
+                TokenKind::TagDirective(Box::new(TagDirective { handle: handle.to_owned(), prefix }))
             }
             _ => return Err(self.error("found unknown directive name")),
         };
@@ -102,7 +105,7 @@ impl<'a> Scanner<'a> {
         if length == 0 { Err(self.error("did not find expected version number")) } else { Ok(value) }
     }
 
-    pub(super) fn scan_anchor(&mut self, alias: bool) -> Result<(), Error> {
+    pub(super) fn scan_anchor(&mut self, kind: fn(&'a str) -> TokenKind<'a>) -> Result<(), Error> {
         let start = self.mark();
         self.at += 1;
         let name = self.word()?;
@@ -110,7 +113,7 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || !ends {
             return Err(self.error("did not find expected alphabetic or numeric character"));
         }
-        self.push(if alias { Kind::Alias(name) } else { Kind::Anchor(name) }, start);
+        self.push(kind(name), start);
         Ok(())
     }
 
@@ -126,7 +129,7 @@ impl<'a> Scanner<'a> {
             self.at += 1;
             Tag { handle: String::new(), suffix }
         } else {
-            let handle = self.tag_handle(false)?;
+            let handle = self.tag_handle()?;
             if handle.len() > 1 && handle.ends_with('!') {
                 Tag { handle: handle.to_owned(), suffix: self.tag_uri("")? }
             } else {
@@ -143,12 +146,12 @@ impl<'a> Scanner<'a> {
         if !self.is_blankz(0) {
             return Err(self.error("did not find expected whitespace or line break"));
         }
-        self.push(Kind::Tag(Box::new(tag)), start);
+        self.push(TokenKind::Tag(Box::new(tag)), start);
         Ok(())
     }
 
     /// Scans `!`, `!name` or `!name!`.
-    fn tag_handle(&mut self, directive: bool) -> Result<&'a str, Error> {
+    fn tag_handle(&mut self) -> Result<&'a str, Error> {
         self.demand(1)?;
         if self.byte(0) != b'!' {
             return Err(self.error("did not find expected '!'"));
@@ -158,8 +161,6 @@ impl<'a> Scanner<'a> {
         self.word()?;
         if self.byte(0) == b'!' {
             self.at += 1;
-        } else if directive && self.at > start + 1 {
-            return Err(self.error("did not find expected '!'"));
         }
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }

@@ -2,8 +2,8 @@
 
 use super::Scanner;
 use crate::Error;
-use crate::yaml::source::Source;
-use crate::yaml::token::{Kind, Mark, Style, Token};
+use crate::yaml::source::CheckedText;
+use crate::yaml::token::{Mark, Style, Token, TokenKind};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl<'a> Scanner<'a> {
     /// range, and the offset of the next character that is neither part of it nor white space after it; `None` if it has
     /// an error.
     pub fn scalar(
-        source: &'a Source<'a>,
+        source: &'a CheckedText<'a>,
         at: usize,
         indent: i32,
     ) -> Option<(Cow<'a, str>, Style, Range<usize>, usize)> {
@@ -54,7 +54,7 @@ impl<'a> Scanner<'a> {
         .ok()?;
         let token = scanner.tokens.pop_front()?;
         match token.kind {
-            Kind::Scalar(text, style) => Some((text, style, at..token.end.at as usize, scanner.at)),
+            TokenKind::Scalar(text, style) => Some((text, style, at..token.end.at as usize, scanner.at)),
             _ => None,
         }
     }
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn push_scalar(&mut self, value: Cow<'a, str>, style: Style, start: Mark, end: Mark) {
-        self.tokens.push_back(Token { kind: Kind::Scalar(value, style), start, end });
+        self.tokens.push_back(Token { kind: TokenKind::Scalar(value, style), start, end });
     }
 
     pub(super) fn scan_plain(&mut self) -> Result<(), Error> {

@@ -4,15 +4,15 @@ use crdx_value::{Map, Value};
 
 /// The members in the order in which they are written.
 pub fn sorted(members: &Map) -> Vec<(&String, &Value)> {
-    let mut list: Vec<Entry<'_>> = members.iter().map(|(k, v)| (k.chars().collect(), (k, v))).collect();
+    let mut list: Vec<KeyedMember<'_>> = members.iter().map(|(k, v)| (k.chars().collect(), (k, v))).collect();
     // The order is not transitive for all keys, which may make the standard sort panic.
     merge_sort(&mut list);
     list.into_iter().map(|(_, member)| member).collect()
 }
 
-type Entry<'m> = (Vec<char>, (&'m String, &'m Value));
+type KeyedMember<'m> = (Vec<char>, (&'m String, &'m Value));
 
-fn merge_sort(list: &mut Vec<Entry<'_>>) {
+fn merge_sort(list: &mut Vec<KeyedMember<'_>>) {
     if list.len() < 2 {
         return;
     }

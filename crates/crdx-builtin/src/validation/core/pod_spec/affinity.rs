@@ -2,8 +2,9 @@
 
 use super::{PodOptions, topology_spread};
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, selectors};
-use crdx_value::field::names;
+use crate::validation::formats;
+use crate::validation::selectors::{self, LabelValues};
+use crdx_value::field::names::{self, NameForm};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -13,12 +14,11 @@ pub fn validate(errors: &mut Errors, affinity: &FieldValue<'_, '_>, options: &Po
     let node_affinity = affinity.child("nodeAffinity");
     let required = node_affinity.child(REQUIRED);
     if required.is_set() {
-        node_selector(errors, &required, options.allows_invalid_node_affinity);
+        node_selector(errors, &required, LabelValues::allow_invalid_if(options.allows_invalid_node_affinity));
     }
     for term in node_affinity.child(PREFERRED).items() {
         weight(errors, &term);
-        // Invalid values of labels are always allowed here.
-        node_selector_term(errors, &term.child("preference"), true);
+        node_selector_term(errors, &term.child("preference"), LabelValues::AllowInvalid);
     }
     for pod_affinity in ["podAffinity", "podAntiAffinity"].map(|name| affinity.child(name)) {
         for term in pod_affinity.child(REQUIRED).items() {
@@ -40,20 +40,20 @@ fn weight(errors: &mut Errors, term: &FieldValue<'_, '_>) {
 }
 
 /// `ValidateNodeSelector`
-pub(crate) fn node_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+pub(crate) fn node_selector(errors: &mut Errors, selector: &FieldValue<'_, '_>, label_values: LabelValues) {
     let terms = selector.child("nodeSelectorTerms");
     if terms.len() == 0 {
         return errors.required(&terms, "must have at least one node selector term");
     }
     for term in terms.items() {
-        node_selector_term(errors, &term, allows_invalid_values);
+        node_selector_term(errors, &term, label_values);
     }
 }
 
 /// `ValidateNodeSelectorTerm`
-fn node_selector_term(errors: &mut Errors, term: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+fn node_selector_term(errors: &mut Errors, term: &FieldValue<'_, '_>, label_values: LabelValues) {
     for requirement in term.child("matchExpressions").items() {
-        label_requirement(errors, &requirement, allows_invalid_values);
+        label_requirement(errors, &requirement, label_values);
     }
     for requirement in term.child("matchFields").items() {
         field_requirement(errors, &requirement);
@@ -61,7 +61,7 @@ fn node_selector_term(errors: &mut Errors, term: &FieldValue<'_, '_>, allows_inv
 }
 
 /// `ValidateNodeSelectorRequirement`
-fn label_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, allows_invalid_values: bool) {
+fn label_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, label_values: LabelValues) {
     let (operator, values) = (requirement.child("operator"), requirement.child("values"));
     match operator.text() {
         "In" | "NotIn" => {
@@ -82,7 +82,7 @@ fn label_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>, allo
         other => errors.invalid_value(&operator.path, other, "not a valid selector operator"),
     }
     formats::qualified_name(errors, &requirement.child("key"));
-    if !allows_invalid_values {
+    if label_values == LabelValues::Validate {
         for value in values.items() {
             errors.messages(&value, names::label_value(value.text(), errors.release));
         }
@@ -114,11 +114,15 @@ fn field_requirement(errors: &mut Errors, requirement: &FieldValue<'_, '_>) {
 /// `validatePodAffinityTerm`
 fn pod_affinity_term(errors: &mut Errors, term: &FieldValue<'_, '_>, options: &PodOptions) {
     for name in ["labelSelector", "namespaceSelector"] {
-        selectors::label_selector(errors, &term.child(name), options.allows_invalid_affinity_selectors);
+        selectors::label_selector(
+            errors,
+            &term.child(name),
+            LabelValues::allow_invalid_if(options.allows_invalid_affinity_selectors),
+        );
     }
     for namespace in term.child("namespaces").texts() {
         // The server reports these errors at a field that does not exist.
-        errors.messages_at(&term.path.child("namespace"), namespace, names::name_is_label(namespace, false));
+        errors.messages_at(&term.path.child("namespace"), namespace, names::name_is_label(namespace, NameForm::Whole));
     }
     topology_spread::label_keys(errors, term);
     let topology_key = term.child("topologyKey");

@@ -38,7 +38,6 @@ pub struct Containers<'v, 'p> {
     pub volumes: HashMap<&'v str, &'v Value>,
     /// The names of resource claims.
     pub claims: &'p BTreeSet<&'v str>,
-    /// The options.
     pub options: &'p PodOptions,
 }
 

@@ -4,7 +4,10 @@ use super::each_container;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_cel::value::Quantity;
-use crdx_value::field::{FieldError, names};
+use crdx_value::field::{
+    FieldError,
+    names::{self, NameForm},
+};
 use crdx_value::release::Gate;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -102,7 +105,7 @@ fn environment_field(errors: &mut Errors, reference: &FieldValue<'_, '_>) {
 }
 
 fn environment_resource(errors: &mut Errors, reference: &FieldValue<'_, '_>) {
-    resource_reference(errors, reference, false);
+    resource_reference(errors, reference, DownwardApi::Variable);
 }
 
 /// `validateObjectFieldSelector`
@@ -149,12 +152,19 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
     path.strip_suffix("']")?.split_once("['").filter(|(parent, _)| !parent.is_empty())
 }
 
+/// Where a Pod's own fields are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DownwardApi {
+    Variable,
+    Volume,
+}
+
 /// `validateContainerResourceFieldSelector`
-pub(crate) fn resource_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, is_in_volume: bool) {
+pub(crate) fn resource_reference(errors: &mut Errors, reference: &FieldValue<'_, '_>, target: DownwardApi) {
     let (container, resource) = (reference.child("containerName"), reference.child("resource"));
     let name = resource.text();
     let is_huge_page = name.starts_with("requests.hugepages-") || name.starts_with("limits.hugepages-");
-    if is_in_volume && container.text().is_empty() {
+    if target == DownwardApi::Volume && container.text().is_empty() {
         errors.required(&container, "");
     } else if errors.require_text(&resource) && !RESOURCE_FIELDS.contains(&name) && !is_huge_page {
         errors.not_supported(&resource, RESOURCE_FIELDS);
@@ -213,7 +223,7 @@ pub fn sources(errors: &mut Errors, list: &FieldValue<'_, '_>) {
                 count += 1;
                 let name = reference.child("name");
                 if errors.require_text(&name) {
-                    errors.messages(&name, names::name_is_subdomain(name.text(), true));
+                    errors.messages(&name, names::name_is_subdomain(name.text(), NameForm::Prefix));
                 }
             }
         }

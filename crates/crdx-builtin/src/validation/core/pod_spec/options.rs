@@ -4,11 +4,22 @@
 use super::each_container;
 use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, selectors};
+use crate::validation::{
+    formats,
+    selectors::{self, LabelValues},
+};
 use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
 use crdx_value::release::{Release, V1_33, V1_38};
+
+/// The object whose specification is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodSpecOwner {
+    Pod,
+    /// The template of a workload.
+    Template,
+}
 
 /// What the validation of a Pod specification depends on. An error that the existing specification already has is
 /// tolerated where a field of this struct says so.
@@ -44,28 +55,33 @@ pub struct PodOptions {
 
 impl PodOptions {
     /// The options for a new specification.
-    pub fn new(is_pod: bool) -> Self {
-        Self { is_pod, ..Self::default() }
+    fn new(owner: PodSpecOwner) -> Self {
+        Self { is_pod: owner == PodSpecOwner::Pod, ..Self::default() }
     }
 
     /// The options for an update: `old` is the existing specification, `metadata` that of its Pod or template.
-    pub(crate) fn for_update(is_pod: bool, old: Option<&Value>, metadata: Option<&Value>, release: Release) -> Self {
+    pub(crate) fn for_update(
+        owner: PodSpecOwner,
+        old: Option<&Value>,
+        metadata: Option<&Value>,
+        release: Release,
+    ) -> Self {
         // Values of labels are validated since 1.33.
         let ignores_node_values = !release.since(V1_33);
         let Some(old) = old else {
-            return Self { allows_invalid_node_affinity: ignores_node_values, ..Self::new(is_pod) };
+            return Self { allows_invalid_node_affinity: ignores_node_values, ..Self::new(owner) };
         };
         let spec = FieldValue::new(Some(old), ROOT);
         let host_users = spec.child("hostUsers").value.as_bool().unwrap_or(true);
         let affinity = spec.child("affinity");
         let node_affinity = affinity.child("nodeAffinity");
         let mut options = Self {
-            is_pod,
+            is_pod: owner == PodSpecOwner::Pod,
             allows_invalid_affinity_selectors: has_invalid_selector(&affinity, release),
             allows_invalid_node_affinity: ignores_node_values || has_invalid_node_values(&node_affinity, release),
             allows_invalid_spread_selectors: spec.child("topologySpreadConstraints").items().any(|constraint| {
                 let mut errors = Errors::new(release);
-                selectors::label_selector(&mut errors, &constraint.child("labelSelector"), false);
+                selectors::label_selector(&mut errors, &constraint.child("labelSelector"), LabelValues::Validate);
                 !errors.list.is_empty()
             }),
             allows_token_paths_outside: has_token_path_outside(&spec, release),

@@ -2,7 +2,10 @@
 
 use super::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{formats, selectors};
+use crate::validation::{
+    formats,
+    selectors::{self, LabelValues},
+};
 use crdx_value::field::FieldError;
 use crdx_value::release::{V1_31, V1_34};
 use std::collections::{HashMap, HashSet};
@@ -46,7 +49,7 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>, options: &PodOpt
             label_keys_before_1_34(errors, &constraint);
         }
         if !options.allows_invalid_spread_selectors {
-            selectors::label_selector(errors, &constraint.child("labelSelector"), false);
+            selectors::label_selector(errors, &constraint.child("labelSelector"), LabelValues::Validate);
         }
     }
 }

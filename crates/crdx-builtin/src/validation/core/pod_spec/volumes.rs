@@ -8,7 +8,10 @@ use crate::validation::core::persistent_volume_claim;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::Value;
-use crdx_value::field::{FieldPath, names};
+use crdx_value::field::{
+    FieldPath,
+    names::{self, NameForm},
+};
 use crdx_value::quote::go_quote;
 use crdx_value::release::Gate;
 use std::collections::{HashMap, HashSet};
@@ -114,7 +117,7 @@ fn volume_source(errors: &mut Errors, volume: &FieldValue<'_, '_>, pod: &str, op
             "iscsi" => portal_length(errors, &name, &source),
             "ephemeral" if !pod.is_empty() && !name.text().is_empty() => {
                 let claim = format!("{pod}-{}", name.text());
-                let messages = names::name_is_subdomain(&claim, false);
+                let messages = names::name_is_subdomain(&claim, NameForm::Whole);
                 let quoted = go_quote(&claim);
                 let messages = messages.into_iter().map(|message| format!("PVC name {quoted}: {message}")).collect();
                 errors.messages(&name, messages);
@@ -200,6 +203,6 @@ fn csi(errors: &mut Errors, source: &FieldValue<'_, '_>) {
     if reference.is_set() && errors.require_text(&name) {
         // The server reports an invalid name at this path.
         let path: FieldPath<'_> = source.path.child("name");
-        errors.messages_at(&path, name.text(), names::name_is_subdomain(name.text(), false));
+        errors.messages_at(&path, name.text(), names::name_is_subdomain(name.text(), NameForm::Whole));
     }
 }

@@ -90,7 +90,7 @@ fn is_issued_to(
 ) -> bool {
     let spec = old.child("spec");
     let stub = spec.child("stubPKCS10Request").bytes();
-    let Ok(x509::Request { key: wanted, .. }) = x509::read_request(&stub) else {
+    let Ok(x509::CertificateRequest { key: wanted, .. }) = x509::read_request(&stub) else {
         let path = FieldPath::new("spec.stubPKCS10Request");
         errors.invalid_value(&path, BadValue::Omitted, "must be a valid PKCS#10 CSR");
         return false;

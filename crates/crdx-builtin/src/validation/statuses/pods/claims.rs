@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::FieldError;
-use crdx_value::field::names;
+use crdx_value::field::names::{self, NameForm};
 use crdx_value::release::V1_36;
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ pub(super) fn statuses(errors: &mut Errors, list: &FieldValue<'_, '_>, spec: &Fi
         if claim.is_set() {
             // Before 1.36, the error was about the other name.
             let path = if errors.release.since(V1_36) { claim.path } else { name.path };
-            errors.messages_at(&path, claim.text(), names::name_is_subdomain(claim.text(), false));
+            errors.messages_at(&path, claim.text(), names::name_is_subdomain(claim.text(), NameForm::Whole));
         }
     }
 }

@@ -8,7 +8,10 @@ use crate::server::registry::rest::stored_key;
 use crate::server::registry::{Registry, store};
 use crate::server::scope::GroupResource;
 use crate::server::strategy::typed_resource::TypedResource;
-use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
+use crdx_value::field::{
+    ErrorList, FieldError, FieldPath,
+    names::{self, NameForm},
+};
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_35, V1_37};
 use crdx_value::{Map, Value};
@@ -110,7 +113,9 @@ fn validate(binding: &Value, release: Release) -> ErrorList {
         errors.push(FieldError::required(&path, ""));
     } else if release.since(V1_37) && matches!(kind, "" | "Node") {
         errors.extend(
-            names::name_is_subdomain(name, false).into_iter().map(|text| FieldError::invalid(&path, name, text)),
+            names::name_is_subdomain(name, NameForm::Whole)
+                .into_iter()
+                .map(|text| FieldError::invalid(&path, name, text)),
         );
     }
     errors

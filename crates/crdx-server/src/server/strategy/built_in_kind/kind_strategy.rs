@@ -4,9 +4,11 @@
 use super::BuiltInKind;
 use super::behaviour::Behaviour;
 use crate::apply::set::Set;
+use crate::policies::request::Alternative;
 use crate::server::http::table::PrinterColumn;
 use crate::server::http::user::UserInfo;
 use crate::server::strategy::subresource::Subresource;
+use crdx_cel::value::Gaps;
 use crdx_types::empties::Empties;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::Value;
@@ -22,14 +24,23 @@ pub struct BuiltInKinds {
     pub strategies: &'static [(&'static str, &'static str, &'static dyn KindStrategy)],
     /// The validation of the content of objects.
     pub content: &'static dyn ContentValidation,
+    /// The fields of new objects that depend on the cluster.
+    pub cluster_fields: &'static dyn ClusterFields,
     /// Creates the allocator of a server; the argument is true if requests may name any node port.
     pub allocator: fn(bool) -> Box<dyn Allocator>,
+    /// The objects that an API server creates when it starts, with the paths of their collections.
+    pub initial_objects: fn() -> Vec<(&'static str, Value)>,
 }
 
 impl BuiltInKinds {
     /// No strategies: every kind has the behaviour of most.
-    pub(in crate::server) const NONE: &'static Self =
-        &Self { strategies: &[], content: &NoValidation, allocator: |_| Box::new(NoAllocation) };
+    pub(in crate::server) const NONE: &'static Self = &Self {
+        strategies: &[],
+        content: &NoValidation,
+        cluster_fields: &NoClusterFields,
+        allocator: |_| Box::new(NoAllocation),
+        initial_objects: Vec::new,
+    };
 
     /// A kind; `None` if the release has no type for it.
     pub fn kind(&self, group: &str, version: &str, kind: &str, plural: &str, release: Release) -> Option<BuiltInKind> {
@@ -66,14 +77,20 @@ pub struct KindRequest<'r> {
 
 /// The difference between one built-in kind and most of them (`strategy.go` in `pkg/registry/*/*`).
 pub trait KindStrategy: Debug + Send + Sync {
+    /// The strategy whose behaviour, columns, preparation and empty fields this one has, unless it defines its own.
+    fn facts(&self) -> Option<&dyn KindStrategy> {
+        None
+    }
+
     /// The facts about the kind.
     fn behaviour(&self) -> &Behaviour {
-        const { &Behaviour::MOST }
+        const MOST: &Behaviour = &Behaviour::MOST;
+        self.facts().map_or(MOST, |facts| facts.behaviour())
     }
 
     /// The columns of its Table, if they are not those of most kinds: name and age (`pkg/printers/internalversion`).
     fn columns(&self) -> Option<&'static [PrinterColumn]> {
-        None
+        self.facts()?.columns()
     }
 
     /// The conversion between a version and the stored form, unless both have the same fields; `is_newest` is true for the
@@ -94,16 +111,14 @@ pub trait KindStrategy: Debug + Send + Sync {
 
     /// Sets and drops the fields that the server sets and drops when it decodes an object, besides the defaults of its
     /// type. Called by servers that generate fields.
-    fn complete_decoded(&self, _object: &mut Value, _release: Release) {}
+    fn complete_decoded(&self, object: &mut Value, release: Release) {
+        if let Some(facts) = self.facts() {
+            facts.complete_decoded(object, release);
+        }
+    }
 
     /// Sets the defaults that are the current time. Called by servers that generate fields.
     fn default_times(&self, _object: &mut Value, _now: Timestamp) {}
-
-    /// Changes a new object as the API server's own mutating admission plugins do that depend on the object alone.
-    fn admit_create(&self, _object: &mut Value, _empties: Option<&Empties>) {}
-
-    /// Changes an update of the object, or of a part, as these plugins do.
-    fn admit_update(&self, _object: &mut Value, _old: &Value) {}
 
     /// The warnings about a new object that are found before it is prepared.
     fn early_warnings(&self, _object: &Value, _release: Release) -> Vec<String> {
@@ -116,21 +131,33 @@ pub trait KindStrategy: Debug + Send + Sync {
     }
 
     /// Completes a new object (`PrepareForCreate`) whose status and generation are set.
-    fn prepare_create(&self, _object: &mut Value, _request: &KindRequest<'_>) {}
+    fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_create(object, request);
+        }
+    }
 
     /// Completes an update of the object (`PrepareForUpdate`) that has the old status. The generation is counted later.
-    fn prepare_update(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+    fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_update(object, old, request);
+        }
+    }
 
     /// Completes a write of a part that is neither the status nor the whole object. The generation is counted later.
     fn prepare_part(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
 
     /// Completes a write of the status (`PrepareForUpdate` of its strategy) that has the old specification.
-    fn prepare_status(&self, _object: &mut Value, _old: &Value, _request: &KindRequest<'_>) {}
+    fn prepare_status(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
+        if let Some(facts) = self.facts() {
+            facts.prepare_status(object, old, request);
+        }
+    }
 
     /// Returns true if an update has empty lists or maps that count as changes: some strategies compare objects with
     /// `reflect.DeepEqual`, which tells them from absent ones.
-    fn has_emptied(&self, _object: &Value, _empties: &Empties) -> bool {
-        false
+    fn has_emptied(&self, object: &Value, empties: &Empties) -> bool {
+        self.facts().is_some_and(|facts| facts.has_emptied(object, empties))
     }
 
     /// The errors of a write that are found before those of the metadata; `old` is `None` for a new object, and `namespace`
@@ -148,6 +175,11 @@ pub trait KindStrategy: Debug + Send + Sync {
     /// Validates a write of a part that is neither the status nor the whole object.
     fn validate_part(&self, _object: &Value, _old: &Value, _request: &KindRequest<'_>) -> ErrorList {
         ErrorList::new()
+    }
+
+    /// The reason why an object with this name cannot be deleted alone; `None` if it can.
+    fn deletion_refusal(&self, _name: &str) -> Option<&'static str> {
+        None
     }
 
     /// The grace period in seconds of a deletion (`CheckGracefulDelete`), if the kind has one.
@@ -244,17 +276,45 @@ pub trait ContentValidation: Debug + Send + Sync {
     fn status_warnings(&self, _kind: (&str, &str), _object: &Value, _release: Release) -> Vec<String> {
         Vec::new()
     }
-
-    /// The reason why the admission plugin `CertificateSubjectRestriction` refuses a valid request of a certificate.
-    fn subject_refusal(&self, _request: &Value) -> Option<&'static str> {
-        None
-    }
 }
 
 #[derive(Debug)]
 struct NoValidation;
 
 impl ContentValidation for NoValidation {}
+
+/// The known inputs of the fields that a cluster sets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KnownInputs {
+    /// True if the user of the request is known.
+    pub user: bool,
+    /// True if the defaults of the limit ranges in the namespace are set.
+    pub limit_ranges: bool,
+}
+
+/// The fields of new objects that depend on the cluster: API servers allocate them, or admission plugins set them from other
+/// objects. Policies that read them make no decision if they are not known.
+pub trait ClusterFields: Debug + Send + Sync {
+    /// Returns true if limit ranges set fields of a kind.
+    fn depend_on_limit_ranges(&self, _group: &str, _kind: &str) -> bool {
+        false
+    }
+
+    /// The unknown parts of an object that is created, with defaults; `None` if everything is known.
+    fn unknown(&self, _group: &str, _kind: &str, _object: &Value, _known: KnownInputs) -> Option<Gaps> {
+        None
+    }
+
+    /// All objects that plugins may make of an object, if there are few.
+    fn alternatives(&self, _group: &str, _kind: &str, _object: &Value, _known: KnownInputs) -> Vec<Alternative> {
+        Vec::new()
+    }
+}
+
+#[derive(Debug)]
+struct NoClusterFields;
+
+impl ClusterFields for NoClusterFields {}
 
 /// Allocates the cluster IPs and node ports of Services. It has the state of one server.
 pub trait Allocator: Debug + Send + Sync {

@@ -37,6 +37,7 @@ pub(super) fn request(
             "the object provided is unrecognized (must be of type {KIND}): {text} ({summary})"
         ))
     })?;
+    let document = document.with_declared_type();
     let (kind, api_version) = types(&document.value);
     let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
     let version = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();

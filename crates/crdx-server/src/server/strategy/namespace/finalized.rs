@@ -2,7 +2,7 @@
 //! `Terminating` and keeps the finalizer `kubernetes` until its contents are deleted.
 //! With [`crate::server::Namespaces::Controlled`], [`crate::server::controllers`] removes both; otherwise a client does.
 
-use super::{label, set_defaults};
+use super::{label, set_default_phase, set_defaults};
 use crate::pipeline::metadata::NameRule;
 use crate::server::metadata;
 use crate::server::scope::NAMESPACES;
@@ -43,6 +43,7 @@ impl BuiltIn for FinalizedNamespace {
                 members.entry(field.to_owned()).or_insert_with(|| Value::Object(Map::new()));
             }
         }
+        set_default_phase(object);
     }
 
     fn name_rule(&self) -> NameRule {

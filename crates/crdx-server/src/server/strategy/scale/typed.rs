@@ -22,7 +22,8 @@ const TYPE: DefaultType<'_> = DefaultType { api_version: "autoscaling/v1", kind:
 /// Decodes the Scale of a PUT.
 pub(super) fn request_scale(ctx: &mut Context<'_>, input: Input, options: &WriteOptions) -> Result<Value, Refusal> {
     let read = body::object(&ctx.request.body, input, options.field_validation, TYPE, ctx.release());
-    let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|mut document| {
+    let read = read.map_err(body::unreadable::Unreadable::into_text).and_then(|document| {
+        let mut document = document.with_declared_type();
         let read = check(body::or_empty(document.value), None, ctx.release())?;
         document.strict.extend(read.unknown);
         ctx.strict_errors(document.strict, options).map_err(|error| error.to_string())?;
@@ -42,13 +43,14 @@ pub(super) fn patched_scale(
     let echo = patched.text();
     let source = Raw::read(&echo);
     let check = |object: Value| check(object, source.as_ref(), ctx.release());
-    let read = body::interpret(&patched.object).and_then(|()| check(patched.object)).and_then(|read| {
-        if options.field_validation.is_enabled() {
-            strict.extend(read.unknown);
-        }
-        ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
-        Ok(read.scale)
-    });
+    let read =
+        body::interpret(&patched.object, None, ctx.release()).and_then(|_| check(patched.object)).and_then(|read| {
+            if options.field_validation.is_enabled() {
+                strict.extend(read.unknown);
+            }
+            ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
+            Ok(read.scale)
+        });
     read.map_err(|text| patch::refuse(&echo, text))
 }
 

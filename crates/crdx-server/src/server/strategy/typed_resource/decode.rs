@@ -125,7 +125,7 @@ pub(super) fn decoded_patch(
     options: &WriteOptions,
 ) -> Result<Value, Refusal> {
     let echo = patched.text();
-    body::interpret(&patched.object).map_err(|error| patch::refuse(&echo, error))?;
+    body::interpret(&patched.object, None, ctx.release()).map_err(|error| patch::refuse(&echo, error))?;
     if patched.object.str_at(&["apiVersion"]).is_none_or(str::is_empty) {
         // Without an apiVersion, the server decodes into its internal type, which has no field with these names.
         let keys = patched.object.as_object().into_iter().flat_map(Map::keys);

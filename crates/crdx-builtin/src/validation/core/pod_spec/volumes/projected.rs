@@ -3,10 +3,13 @@
 
 use super::sources::{file_mode, file_owner};
 use crate::validation::certificates::signer_names;
-use crate::validation::core::pod_spec::env;
+use crate::validation::core::pod_spec::env::{self, DownwardApi};
 use crate::validation::core::pod_spec::options::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
-use crate::validation::{annotations, formats, selectors};
+use crate::validation::{
+    annotations, formats,
+    selectors::{self, LabelValues},
+};
 use crdx_value::release::{Gate, Release, V1_38};
 use std::collections::HashSet;
 
@@ -117,7 +120,7 @@ pub(crate) fn downward_file(errors: &mut Errors, file: &FieldValue<'_, '_>) {
             errors.invalid_value(&file.path, "resource", detail);
         }
     } else if resource.is_set() {
-        env::resource_reference(errors, &resource, true);
+        env::resource_reference(errors, &resource, DownwardApi::Volume);
     } else {
         errors.required(file, "one of fieldRef and resourceFieldRef is required");
     }
@@ -178,7 +181,7 @@ fn trust_bundle<'v>(
                 errors.required(&signer, "must be a valid signer name");
             }
             signer_names::signer_name(errors, &signer);
-            selectors::label_selector(errors, &selector, false);
+            selectors::label_selector(errors, &selector, LabelValues::Validate);
         }
         (false, false) => errors.required(bundle, "either name or signerName must be specified"),
     }

@@ -1,0 +1,81 @@
+//! The connection of a program that was built without the feature `cluster`: it cannot be opened.
+
+use super::answer::Answer;
+use super::cache::Cache;
+use super::discovery::Discovered;
+use super::{Error, Target};
+use crdx_value::Value;
+use std::convert::Infallible;
+use std::sync::Mutex;
+
+/// A connection, which no value of this type is.
+#[derive(Debug)]
+pub struct Connection {
+    never: Infallible,
+    pub(super) cache: Cache,
+    pub(super) discovered: Mutex<Option<Discovered>>,
+}
+
+impl Connection {
+    /// # Errors
+    /// Always: the program cannot connect to a cluster.
+    pub fn open(_: &Target, _: fn(&str)) -> Result<Self, Error> {
+        Err(Error::unreachable(
+            "this program was built without access to clusters",
+            "build it with its default features; --offline uses no cluster",
+        ))
+    }
+
+    pub fn url(&self) -> &str {
+        match self.never {}
+    }
+
+    pub fn get(&self, _: &str, _: &str) -> Result<Option<Value>, Error> {
+        match self.never {}
+    }
+
+    pub fn object(&self, _: &str) -> Result<Value, Error> {
+        match self.never {}
+    }
+
+    pub(super) fn object_of(&self, _: &str, _: &str) -> Result<Value, Error> {
+        match self.never {}
+    }
+
+    pub fn ask(&self, _: &str, _: &str) -> PendingResponse {
+        match self.never {}
+    }
+
+    pub(super) fn stream(&self, _: &str, _: &str) -> Result<Stream, Error> {
+        match self.never {}
+    }
+}
+
+/// A request whose answer has not been read yet.
+#[derive(Debug)]
+pub struct PendingResponse(Infallible);
+
+impl crdx_engine::cluster::PendingResponse for PendingResponse {
+    fn wait(self: Box<Self>) -> Result<Option<Value>, Error> {
+        match self.0 {}
+    }
+}
+
+impl PendingResponse {
+    pub fn wait(self) -> Result<Option<Value>, Error> {
+        match self.0 {}
+    }
+
+    pub(super) fn answer(self) -> Result<Answer, Error> {
+        match self.0 {}
+    }
+}
+
+/// A streamed answer.
+pub(super) struct Stream(Infallible);
+
+impl Stream {
+    pub fn next(&mut self) -> Option<Result<Vec<u8>, Infallible>> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,26 @@
+//! What the commands share, without files, sockets and clocks.
+//!
+//! The modules are listed by layer, with a blank line between layers. A module imports only modules of the layers above its
+//! own; `tests/project/architecture.rs` reads the layers from this file and enforces them.
+
+pub mod kubectl;
+
+pub mod report;
+
+pub mod documents;
+
+#[cfg(feature = "simulator")]
+pub mod cluster;
+
+pub mod simulation;
+
+pub mod lint;
+
+pub mod rehearsal;
+
+pub mod examples;
+
+pub mod suites;
+
+#[cfg(test)]
+mod fixture;

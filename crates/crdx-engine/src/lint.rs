@@ -1,0 +1,97 @@
+//! Findings about a CRD or an admission policy beyond the server's verdict.
+//!
+//! ```text
+//! costs     the estimated cost of each CEL rule        bounds   limits that would make a rule cheap enough
+//! breaking  changes that break existing objects        convert  converts a v1beta1 CRD to v1
+//! advice    the limits, as text                        needs    the releases that an expression needs
+//! formats   string formats that some releases ignore
+//! check     the answer of a separate server to a CRD or a policy, with these findings
+//! policies  types and costs of the expressions of admission policies, references of bindings
+//! ```
+
+pub mod advice;
+pub mod bounds;
+pub mod breaking;
+#[cfg(feature = "policies")]
+pub mod check;
+pub mod convert;
+pub mod costs;
+mod formats;
+pub mod needs;
+#[cfg(feature = "policies")]
+pub mod policies;
+
+use crdx_server::schema::{Items, Schema, SchemaOrBool};
+
+/// A step from a schema node to a child node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A property.
+    Property(String),
+    /// Every item of a list.
+    Items,
+    /// Every value of a map.
+    Values,
+}
+
+/// Returns the path of values: `spec.list[*].name`, `spec.map.*`; the root is `self`.
+pub fn value_path(steps: &[Step]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Property(name) => {
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                out.push_str(name);
+            }
+            Step::Items => out.push_str("[*]"),
+            Step::Values => out.push_str(".*"),
+        }
+    }
+    if out.is_empty() { "self".to_owned() } else { out }
+}
+
+/// Returns the path of a schema node, as the server prints it: `.properties[spec].items`.
+pub fn schema_path(steps: &[Step]) -> String {
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Property(name) => format!(".properties[{name}]"),
+            Step::Items => ".items".to_owned(),
+            Step::Values => ".additionalProperties".to_owned(),
+        })
+        .collect()
+}
+
+/// Returns the child node of a step.
+fn below<'a>(schema: &'a Schema, step: &Step) -> Option<&'a Schema> {
+    match step {
+        Step::Property(name) => schema.property(name),
+        Step::Items => schema.items_schema(),
+        Step::Values => schema.additional_properties_schema(),
+    }
+}
+
+/// As [`below`], but mutable.
+fn below_mut<'a>(schema: &'a mut Schema, step: &Step) -> Option<&'a mut Schema> {
+    match step {
+        Step::Property(name) => schema.properties.get_mut(name).map(Box::as_mut),
+        Step::Items => match &mut schema.items {
+            Some(Items::Schema(items)) => Some(items),
+            _ => None,
+        },
+        Step::Values => match &mut schema.additional_properties {
+            Some(SchemaOrBool::Schema(values)) => Some(values),
+            _ => None,
+        },
+    }
+}
+
+/// Returns the steps from a node to its children, in order.
+fn steps_below(schema: &Schema) -> Vec<(Step, &Schema)> {
+    let properties = schema.properties.iter().map(|(name, node)| (Step::Property(name.clone()), node.as_ref()));
+    let items = schema.items_schema().map(|node| (Step::Items, node));
+    let values = schema.additional_properties_schema().map(|node| (Step::Values, node));
+    properties.chain(items).chain(values).collect()
+}

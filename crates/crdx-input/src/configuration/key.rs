@@ -1,0 +1,172 @@
+//! The keys of the file.
+
+use crate::{Ignore, PatternError};
+use crdx_engine::report::severity::{SeverityError, SeverityOf};
+use crdx_engine::simulation::filter::{KindPattern, NoKind};
+use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSetError};
+
+/// The reason why a key cannot have a value.
+#[derive(Debug, thiserror::Error)]
+pub enum ValueError {
+    #[error("it is empty")]
+    Empty,
+    #[error("standard input can only be named on the command line")]
+    StandardInput,
+    #[error(transparent)]
+    KubernetesVersion(#[from] ReleaseSetError),
+    #[error(transparent)]
+    Skip(#[from] NoKind),
+    #[error(transparent)]
+    Severities(#[from] SeverityError),
+    #[error(transparent)]
+    Ignore(#[from] PatternError),
+    #[error(transparent)]
+    Gates(#[from] FeatureGatesError),
+}
+
+/// A key, which is also a flag and a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// Files and directories with CRDs.
+    Crds,
+    /// The simulated versions.
+    KubernetesVersion,
+    /// Files and directories with admission policies.
+    Policies,
+    /// The namespaces of `serve`.
+    Namespaces,
+    /// Patterns of files to leave out.
+    Ignore,
+    /// Kinds to leave out.
+    Skip,
+    /// Files and directories with the existing objects.
+    Old,
+    /// Severities of the findings of this program, `TYPE=SEVERITY`.
+    Severities,
+    /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
+    Output,
+    /// The version that the server emulates.
+    EmulatedVersion,
+    /// The feature gates of the server, `NAME=BOOL`.
+    FeatureGates,
+    /// The admission plugins that the server enables.
+    EnableAdmissionPlugins,
+    /// The admission plugins that the server disables.
+    DisableAdmissionPlugins,
+    /// The file with the configuration of admission plugins.
+    AdmissionControlConfigFile,
+}
+
+impl Key {
+    /// All keys, in the order in which `config` prints them.
+    pub const ALL: [Self; 14] = [
+        Self::Crds,
+        Self::KubernetesVersion,
+        Self::Policies,
+        Self::Namespaces,
+        Self::Ignore,
+        Self::Skip,
+        Self::Old,
+        Self::Severities,
+        Self::Output,
+        Self::EmulatedVersion,
+        Self::FeatureGates,
+        Self::EnableAdmissionPlugins,
+        Self::DisableAdmissionPlugins,
+        Self::AdmissionControlConfigFile,
+    ];
+
+    /// The name in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crds => "crds",
+            Self::KubernetesVersion => "kubernetesVersion",
+            Self::Policies => "policies",
+            Self::Namespaces => "namespaces",
+            Self::Ignore => "ignore",
+            Self::Skip => "skip",
+            Self::Old => "old",
+            Self::Severities => "severities",
+            Self::Output => "output",
+            Self::EmulatedVersion => "emulatedVersion",
+            Self::FeatureGates => "featureGates",
+            Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
+            Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
+            Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+        }
+    }
+
+    /// The environment variable.
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::Crds => "CRDX_CRDS",
+            Self::KubernetesVersion => "CRDX_KUBERNETES_VERSION",
+            Self::Policies => "CRDX_POLICIES",
+            Self::Namespaces => "CRDX_NAMESPACES",
+            Self::Ignore => "CRDX_IGNORE",
+            Self::Skip => "CRDX_SKIP",
+            Self::Old => "CRDX_OLD",
+            Self::Severities => "CRDX_SEVERITIES",
+            Self::Output => "CRDX_OUTPUT",
+            Self::EmulatedVersion => "CRDX_EMULATED_VERSION",
+            Self::FeatureGates => "CRDX_FEATURE_GATES",
+            Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
+            Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
+            Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+        }
+    }
+
+    /// The name of the argument of commands, as clap identifies it.
+    pub fn argument(self) -> &'static str {
+        match self {
+            Self::KubernetesVersion => "kubernetes_version",
+            Self::EmulatedVersion => "emulated_version",
+            Self::FeatureGates => "feature_gates",
+            Self::EnableAdmissionPlugins => "enable_admission_plugins",
+            Self::DisableAdmissionPlugins => "disable_admission_plugins",
+            Self::AdmissionControlConfigFile => "admission_control_config_file",
+            other => other.name(),
+        }
+    }
+
+    /// Returns true if the values are paths.
+    pub fn is_paths(self) -> bool {
+        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile)
+    }
+
+    /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
+    pub fn is_mapping(self) -> bool {
+        matches!(self, Self::Severities | Self::Output | Self::FeatureGates)
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Returns the reason why the key cannot have this value.
+    pub fn check(self, value: &str) -> Result<(), ValueError> {
+        match self {
+            Self::KubernetesVersion => drop(value.parse::<ReleaseSet>()?),
+            Self::Skip => drop(value.parse::<KindPattern>()?),
+            Self::Severities => {
+                value.parse::<SeverityOf>()?;
+            }
+            Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
+            Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
+            Self::FeatureGates => FeatureGates::default().read(value)?,
+            Self::Crds
+            | Self::Policies
+            | Self::Old
+            | Self::Namespaces
+            | Self::Output
+            | Self::EmulatedVersion
+            | Self::EnableAdmissionPlugins
+            | Self::DisableAdmissionPlugins
+            | Self::AdmissionControlConfigFile => {
+                if value.is_empty() {
+                    return Err(ValueError::Empty);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! `--render`: directories with charts and kustomizations are rendered by Helm and kustomize, and findings about the rendered
+//! objects are mapped back to the files from which they were made.
+//!
+//! [`find`] finds the directories, [`program`] runs the programs, and [`chart`] and [`overlay`] map locations.
+
+mod chart;
+pub(crate) mod find;
+mod kustomization;
+mod lines;
+mod output;
+mod overlay;
+mod place;
+mod program;
+mod report;
+
+use chart::Templates;
+use crdx_engine::report::SourceLocation;
+use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
+use crdx_value::release::Release;
+use find::{Kind, Target};
+use output::Output;
+use overlay::Overlay;
+pub use program::RenderError;
+use program::{Invocation, argument};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of directories and files that a note names.
+const NAMED: usize = 3;
+
+/// Renders directories, and maps locations in what was rendered. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Renderer {
+    settings: Settings,
+    state: Arc<Mutex<State>>,
+}
+
+/// The properties of the cluster that charts can use.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub namespace: Option<String>,
+    /// The Kubernetes version, if one is given.
+    pub release: Option<Release>,
+}
+
+/// The object that a location is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub kind: &'a str,
+    pub name: &'a str,
+    pub namespace: Option<&'a str>,
+    /// The field, if the location is that of one.
+    pub field: Option<&'a str>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The rendered directories, by the names of the sources.
+    rendered: BTreeMap<Arc<str>, Rendered>,
+    /// The source files of the directory that was used last, by the name of its source.
+    sources: Option<(Arc<str>, Sources)>,
+    /// Files with objects that no program reads.
+    left_out: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Rendered {
+    target: Target,
+    output: Arc<Output>,
+}
+
+/// The source files of a directory.
+#[derive(Debug)]
+enum Sources {
+    Chart(Templates),
+    Kustomization(Box<Overlay>),
+}
+
+impl Renderer {
+    /// Renders with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Renders a directory, and returns the text. It is rendered only once.
+    ///
+    /// # Errors
+    /// No program for it is installed, or the program fails.
+    pub fn render(&self, target: &Target) -> Result<Box<dyn Read + Send>, RenderError> {
+        let name = target.name();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let output = match state.rendered.get(&name).filter(|rendered| rendered.target == *target) {
+            Some(rendered) => Arc::clone(&rendered.output),
+            None => Arc::new(program::run(&invocations(target, &self.settings))?),
+        };
+        let reader = Box::new(output.reader());
+        state.rendered.insert(name, Rendered { target: target.clone(), output });
+        Ok(reader)
+    }
+
+    /// Adds a file with objects that no program reads.
+    pub fn leave_out(&self, file: &Path) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).left_out.push(file.display().to_string());
+    }
+
+    /// Returns the location in a source file for one in what was rendered; `None` for any other location.
+    pub fn map(&self, location: &SourceLocation, subject: &Subject<'_>) -> Option<SourceLocation> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { rendered, sources, .. } = &mut *state;
+        let (name, Rendered { target, output }) = rendered.get_key_value(&location.source)?;
+        // A file can be called like a directory only after it replaced the directory.
+        let current = sources.take_if(|(current, _)| current == name);
+        let (_, sources) = sources.insert(current.unwrap_or_else(|| (Arc::clone(name), Sources::of(target))));
+        Some(match sources {
+            Sources::Chart(templates) => templates.map(location, output),
+            Sources::Kustomization(overlay) => overlay.map(location, subject, output),
+        })
+    }
+
+    /// Returns the notes for the end of a run: what was rendered, and what was not.
+    pub fn notes(&self) -> Vec<(&'static str, String)> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = Vec::new();
+        let names: Vec<&str> = state.rendered.keys().map(|name| &**name).collect();
+        if !names.is_empty() {
+            let directories = if names.len() == 1 { "directory was" } else { "directories were" };
+            notes.push(("rendered", format!("{} {directories} rendered: {}", names.len(), named(&names))));
+        }
+        let files: Vec<&str> = state.left_out.iter().map(String::as_str).collect();
+        if !files.is_empty() {
+            let (count, names) = (files.len(), named(&files));
+            let what = if count == 1 { "file with objects is" } else { "files with objects are" };
+            let message = format!(
+                "{count} {what} in rendered directories, but not part of what was rendered, and not read: {names}"
+            );
+            notes.push(("notRendered", message));
+        }
+        notes
+    }
+}
+
+/// Joins the first names.
+fn named(names: &[&str]) -> String {
+    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+impl Sources {
+    fn of(target: &Target) -> Self {
+        match target.kind {
+            Kind::Chart => Self::Chart(Templates::new(&target.directory)),
+            Kind::Kustomization => Self::Kustomization(Box::new(Overlay::new(&target.directory))),
+        }
+    }
+}
+
+impl Target {
+    /// The name of the source: the directory.
+    pub fn name(&self) -> Arc<str> {
+        self.directory.display().to_string().into()
+    }
+
+    /// Suggests what to do after an error.
+    pub fn hint(&self, error: &RenderError) -> String {
+        let directory = argument(&self.directory);
+        match (error, self.kind) {
+            (RenderError::NotInstalled(_), Kind::Chart) => {
+                "install Helm to use --render: https://helm.sh/docs/intro/install".to_owned()
+            }
+            (RenderError::NotInstalled(_), Kind::Kustomization) => "install one of them to use --render".to_owned(),
+            (RenderError::Failed { .. }, Kind::Chart) if find::lacks_dependencies(&self.directory) => {
+                format!("download the charts that it depends on: helm dependency build {directory}")
+            }
+            (RenderError::Store(_), _) => TEMP_FILE_HELP.to_owned(),
+            _ => format!("correct {directory}, or leave it out with --ignore; other inputs are validated"),
+        }
+    }
+}
+
+/// Returns the programs that can render a directory, the first choice first.
+fn invocations(target: &Target, settings: &Settings) -> Vec<Invocation> {
+    let directory = argument(&target.directory);
+    let invocation = |program, arguments: &[&str]| Invocation {
+        program,
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+    };
+    match target.kind {
+        Kind::Kustomization => {
+            vec![invocation("kustomize", &["build", &directory]), invocation("kubectl", &["kustomize", &directory])]
+        }
+        Kind::Chart => {
+            let mut helm = invocation("helm", &["template", &directory, "--include-crds"]);
+            let mut add = |flag: &str, value: Option<String>| {
+                helm.arguments.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+            };
+            add("--namespace", settings.namespace.clone());
+            add("--kube-version", settings.release.map(|release| format!("{}.0", release.minor())));
+            vec![helm]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_and_arguments_are_known() {
+        let commands = |directory: &str, kind, settings: &Settings| {
+            let target = Target { directory: directory.into(), kind };
+            invocations(&target, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let none = Settings::default();
+        assert_eq!(commands("a", Kind::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);
+        assert_eq!(commands("-a", Kind::Chart, &none), ["helm template ./-a --include-crds"], "no flag");
+        let settings = Settings { namespace: Some("n".to_owned()), release: Some(Release::NEWEST) };
+        let version = format!("--kube-version {}.0", Release::NEWEST);
+        let expected = format!("helm template a --include-crds --namespace n {version}");
+        assert_eq!(commands("a", Kind::Chart, &settings), [expected]);
+    }
+
+    #[test]
+    fn only_rendered_locations_are_mapped() {
+        let location = SourceLocation::line(&"a.yaml".into(), 3);
+        let subject = Subject { kind: "A", name: "a", namespace: None, field: None };
+        assert_eq!(Renderer::default().map(&location, &subject), None);
+        assert_eq!(Renderer::default().notes(), []);
+    }
+}

@@ -1,9 +1,0 @@
-//! Test suites in files: [`find`] and [`load`] read them, [`plan`](mod@plan) decides what runs on which server, [`run`](mod@run)
-//! runs the cases on threads, and [`report`] formats the results. [`crdx::suites`] runs a case.
-
-pub mod find;
-pub mod load;
-pub mod plan;
-pub mod report;
-pub mod run;
-pub mod suite_run;
