@@ -36,6 +36,7 @@ mod selection;
 mod serve;
 mod sink;
 mod source;
+mod targets;
 mod terminal;
 mod test;
 mod validate;
@@ -43,7 +44,7 @@ mod version;
 mod watching;
 
 use clap::{ArgMatches, FromArgMatches};
-use crdx_input::configuration::{Key, Settings};
+use crdx_input::configuration::{SettingKey, Settings};
 use crdx_output::printable::{complain, complain_all};
 pub use error::Error;
 pub use exit::Exit;
@@ -135,7 +136,7 @@ fn configure(
         return Ok((args, Settings::default()));
     };
     let settings = match configured::read(&args) {
-        Ok(settings) if settings.settings.is_empty() => {
+        Ok(settings) if settings.is_empty() => {
             let mut args = args;
             configured::name_file(&mut args, &settings);
             return Ok((args, settings));
@@ -143,7 +144,7 @@ fn configure(
         Ok(settings) => settings,
         Err(error) => return failed(&error.to_string()),
     };
-    if settings.settings.contains_key(&Key::Output)
+    if settings.settings.contains_key(&SettingKey::Output)
         && let Err(error) = configured::check_output(&settings, &command_line::definition())
     {
         return failed(&error.to_string());
@@ -169,7 +170,14 @@ fn configure(
 /// # Errors
 /// Returns an error if output cannot be written, or an input error stops the command.
 fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Error> {
-    if let Err(note) = args.command.resolve_commits() {
+    if args.command.lacks_paths() {
+        let help = match &args.command {
+            command_line::Command::Lint(_) => "`--help` lists what it reads",
+            _ => "`--help` lists what it reads; `targets` in .crdx.yaml replaces paths",
+        };
+        return Err(Error::usage_with_help("give files or directories, or - for standard input", help));
+    }
+    if let Err(note) = args.command.resolve_paths() {
         complain!("error: {}", note.text());
         return Ok(Exit::CannotTell);
     }

@@ -9,6 +9,7 @@ use super::validate;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crate::commands::targets::{self, TargetPlan};
 use crdx_engine::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
 use crdx_engine::report::{Action, ObjectReport, Verdict};
 use crdx_engine::simulation::CompareOptions;
@@ -18,7 +19,7 @@ use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::report::text::{Style, TextReport};
 use crdx_output::secrets;
-use crdx_runner::simulation::{self, Plan};
+use crdx_runner::simulation::Plan;
 use crdx_value::{Map, Value};
 use std::io;
 
@@ -41,30 +42,25 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
         is_external_error: false,
         json: format == Some(flags::ReportFormat::Json),
-        counts: Counts::default(),
+        counts: DiffCounts::default(),
         differs: false,
     };
-    let mut plan = Plan {
-        server: args.server.settings()?,
-        scale: report.json,
-        compares: Some(CompareOptions { server_metadata: args.show_last_applied }),
-        ..validate::plan(&args.inputs, &args.updates, args.kubernetes.kubernetes_version.map(Into::into), &args.cluster)
-    };
+    let compares = Some(CompareOptions { server_metadata: args.show_last_applied });
+    let server = args.server.settings()?;
+    let plan = |plan: Plan| targets::with_server(Plan { scale: report.json, compares, ..plan }, &server);
+    let releases = args.kubernetes.kubernetes_version.map(Into::into);
+    let plans = targets::plans(&args.inputs, &args.updates, &releases, &args.cluster);
+    let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();
     let mut sink = Sink::new(report, format, streams);
-    plan.policies.paths.extend(plan.server.admission.manifest_directories().map(str::to_owned));
-    plan.options.read = sink.measure(&plan.filenames, &plan.kustomizations, &plan.options);
-    let (severities, renderer) = (args.severities.map(), plan.options.render.clone());
-    let run = simulation::run(&plan, &mut |mut item| {
-        validate::complete(&mut item, &severities, renderer.as_ref());
-        sink.add(&item);
-    })?;
+    let read = targets::measure(&sink, &plans);
+    let run = targets::run(plans, &read, &args.severities.map(), &mut |item| sink.add(&item))?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }
 
 /// The number of objects by result.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct DiffCounts {
     created: usize,
     updated: usize,
     unchanged: usize,
@@ -72,6 +68,8 @@ struct Counts {
     unknown: usize,
     decoded: usize,
     skipped: usize,
+    /// Objects with a finding of the severity `error`, which are also counted otherwise.
+    failed: usize,
 }
 
 /// What `diff` prints.
@@ -83,7 +81,7 @@ struct DiffReport {
     /// True if the external program failed.
     is_external_error: bool,
     json: bool,
-    counts: Counts,
+    counts: DiffCounts,
     /// True if the request of the current item changes the stored object.
     differs: bool,
 }
@@ -157,6 +155,7 @@ impl Report for DiffReport {
             Verdict::CannotTell => &mut self.counts.unknown,
         };
         *count += 1;
+        self.counts.failed += usize::from(item.fails_by_severity());
     }
 
     fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
@@ -248,9 +247,9 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
     case
 }
 
-impl Counts {
+impl DiffCounts {
     fn named(self) -> [(&'static str, usize); 7] {
-        let Self { created, updated, unchanged, refused, unknown, decoded, skipped } = self;
+        let Self { created, updated, unchanged, refused, unknown, decoded, skipped, failed: _ } = self;
         [
             ("create", created),
             ("update", updated),
@@ -265,14 +264,15 @@ impl Counts {
     /// Formats the counts that are not 0.
     fn line(self) -> String {
         let counts = self.named().into_iter().filter(|(_, n)| *n > 0);
-        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).collect();
+        let failed = Some(self.failed).filter(|n| *n > 0).map(|n| format!("{n} with an error by severity"));
+        let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).chain(failed).collect();
         counts.join(", ")
     }
 
     /// Returns the exit code.
     fn exit(self) -> Exit {
         match self {
-            Self { refused, unknown, .. } if refused + unknown > 0 => Exit::CannotTell,
+            Self { refused, unknown, failed, .. } if refused + unknown + failed > 0 => Exit::CannotTell,
             Self { created, updated, .. } if created + updated > 0 => Exit::Differs,
             _ => Exit::Accepted,
         }

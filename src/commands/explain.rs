@@ -5,7 +5,7 @@ mod built_in;
 mod report;
 
 use super::error::{Error, summarize};
-use super::source::{self, Source, definition_name, problem};
+use super::source::{self, ObjectSource, definition_name, problem};
 use super::terminal;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -18,6 +18,7 @@ use crdx_server::schema::Schema;
 use crdx_value::group_version;
 use crdx_value::jsonpath::JsonPath;
 use crdx_value::release::Release;
+use crdx_value::suggest::did_you_mean;
 use report::{Explained, Explanation, openapi_v2, plaintext, rules};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -56,15 +57,19 @@ fn explain(args: &args::Explain, failures: &mut Vec<Error>) -> Result<Text, Erro
         {
             return Ok(text_of(built_in::explain(args, release, &resource, &fields, None)?));
         }
+        let similar = source::similar_built_in(&args.resource).map(|kind| format!("{} ", did_you_mean(&kind)));
+        let help = format!("{}give the CRD of another kind with --crds", similar.unwrap_or_default());
+        let message = format!("no kind built into Kubernetes {release} is called {:?}", args.resource);
+        return Err(Error::usage_with_help(message, &help));
     }
-    let source = Source::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
+    let source = ObjectSource::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
     let found = |word: &str| Ok(Some(source.resource(word)?));
     let (resource, fields) = resource(&source.resources()?, found, &args.resource)?;
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let Some(definition) = source.definition(&resource)? else {
         let live = match &source {
-            Source::Live(connection) => Some(&**connection),
-            Source::Files(_) => None,
+            ObjectSource::Live(connection) => Some(&**connection),
+            ObjectSource::Files(_) => None,
         };
         return Ok(text_of(built_in::explain(args, release, &resource, &fields, live)?));
     };

@@ -15,9 +15,10 @@ pub mod policies;
 mod reports;
 pub mod server;
 mod severities;
+mod targets;
 mod updates;
 
-pub use cluster::Cluster;
+pub use cluster::ClusterArgs;
 pub use color::Color;
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
 pub use inputs::Inputs;
@@ -29,4 +30,5 @@ pub use policies::Policies;
 pub use reports::ReportFormat;
 pub use server::Server;
 pub use severities::Severities;
+pub use targets::{Target, targets};
 pub use updates::Updates;

@@ -133,3 +133,41 @@ fn the_language_server_reads_the_file_of_the_workspace() {
     let text = editor.diagnostics(&uri).join("\n");
     assert!(text.contains("replcas") && !text.contains("south"), "{text}");
 }
+
+#[test]
+fn targets_of_the_settings_are_validated_on_their_own() {
+    let settings = "crds: examples/crds\ntargets:\n- examples/clusters/s*\n- name: live\n  paths: examples/clusters/production\n  kubernetesVersion: '1.34'\n";
+    let dir = project("targets", settings);
+    let json = |line: &str| -> Value { serde_json::from_str(&run(&dir, line, &[]).0).unwrap() };
+    let targets = |report: &Value| -> Vec<String> {
+        let items = report["items"].as_array().unwrap();
+        items.iter().map(|item| format!("{} {}", item["target"], item["verdict"]).replace('"', "")).collect()
+    };
+    let all = json("validate --offline -o json");
+    let staging = ["examples/clusters/staging accepted", "examples/clusters/staging rejected"];
+    assert_eq!(targets(&all), [staging[0], staging[1], "live accepted", "live accepted"]);
+    assert_eq!(all["kubernetesVersions"], json!(["1.34", "1.37"]));
+    // A path is validated in the target that has it, and one of no target as before.
+    let report = json("validate examples/clusters/production/db.yaml examples/objects/accepted.yaml --offline -o json");
+    assert_eq!(targets(&report), ["live accepted", "live accepted", "null accepted", "null accepted"]);
+    let report = json("validate -R examples/clusters --offline -o json --kubernetes-version 1.36");
+    assert_eq!((targets(&report).len(), &report["kubernetesVersions"]), (4, &json!(["1.36"])));
+    assert_eq!(targets(&json("validate --target live --offline -o json")), ["live accepted"; 2]);
+    let (out, err, exit) = run(&dir, "diff --offline --target live", &[]);
+    assert!(out.contains("+  host: db.example.com") && !out.contains("staging"), "{out}");
+    assert_eq!(exit, Some(1), "{err}");
+    // Each target is compared with its own files of the commit.
+    git(&dir, &["add", "."]);
+    git(&dir, &["commit", "-qm", "first"]);
+    let (_, err, exit) = run(&dir, "diff --offline --old git:main", &[]);
+    assert!(err.contains("3 unchanged, 1 rejected"), "{err}");
+    assert_eq!(exit, Some(2), "{err}");
+}
+
+#[test]
+fn targets_name_only_files_of_the_project() {
+    let dir = project("target-trust", "targets: [{paths: ../outside.yaml}]\n");
+    let (_, err, exit) = run(&dir, "validate --offline", &[]);
+    assert!(err.contains("targets: ../outside.yaml is not a file of the project"), "{err}");
+    assert_eq!(exit, Some(2), "{err}");
+}

@@ -341,13 +341,16 @@ fn existing_objects_of_built_in_kinds_are_updated() {
     place.write("a.yaml", &map("{a: 1}"));
     let line = format!("validate -f a.yaml -s {}", fake.url);
     let said = place.run(&line).ends(1, &["(422 Invalid)", "cannot convert int64 to string"]);
+    let problem = "error: patch: Invalid value: cannot convert int64 to string\n --> a.yaml:4:11\n";
+    assert!(said.out.contains(problem) && !said.out.contains("map["), "{}", said.out);
     let annotation = r#"{\"apiVersion\":\"v1\",\"data\":{\"a\":1},\"kind\":\"ConfigMap\",\"metadata\":{\"annotations\":{},\"name\":\"m\",\"namespace\":\"default\"}}"#;
     let echo = format!(
         "map[data:map[a:1] metadata:map[annotations:map[kubectl.kubernetes.io/last-applied-configuration:{annotation}"
     );
+    let said = place.run(&format!("{line} -v"));
     assert!(said.out.contains(&echo), "{}", said.out);
     let typed = ".data.a: expected string, got &value.valueUnstructured{Value:1}";
-    place.run(&format!("{line} --server-side")).ends(1, &["failed to create typed patch object", typed]);
+    place.run(&format!("{line} --server-side")).ends(1, &[typed]);
     // A PUT is decoded as a create is.
     let decoded = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
     place.run(&format!("{line} --replace")).ends(1, &["(400 BadRequest)", decoded]);

@@ -53,7 +53,9 @@ fn findings_are_in_templates_resources_and_patches() {
     ] {
         assert!(text.contains(place), "{place}: {text}");
     }
-    assert!(!text.contains("chart:"), "{text}");
+    assert!(!text.contains("chart:4"), "no location is in what was rendered: {text}");
+    // Each directory is a target.
+    assert!(text.contains("\nexamples/render/production: CronTab default/production-backup would be"), "{text}");
     assert_eq!(code, Some(1), "{text}{messages}");
     let note = "note: 2 directories were rendered: examples/render/chart, examples/render/production\n";
     assert!(messages.contains(note), "{messages}");
@@ -184,4 +186,34 @@ fn only_the_flag_runs_programs() {
     assert_eq!((calls(&dir).as_str(), output.status.code()), ("", Some(2)));
     let (_, messages, code) = run(&dir, &format!("{CHART} --old git:HEAD"));
     assert!(code == Some(2) && messages.contains("cannot read what --render renders"), "{messages}");
+}
+
+#[test]
+fn two_overlays_of_one_base_are_independent() {
+    let dir = with_programs("overlays");
+    for (overlay, host) in [("production", "a"), ("staging", "b")] {
+        let text = format!("resources: [../base]\nnamePrefix: ''\n# {host}\n");
+        let folder = dir.join("overlays").join(overlay);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("kustomization.yaml"), text).unwrap();
+        let rendered = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: db}}\ndata: {{host: {host}}}\nimmutable: true\n"
+        );
+        fs::write(dir.join("input/rendered").join(format!("{overlay}.yaml")), rendered).unwrap();
+    }
+    fs::create_dir_all(dir.join("overlays/base")).unwrap();
+    fs::write(dir.join("overlays/base/kustomization.yaml"), "resources: [db.yaml]\n").unwrap();
+    let base = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\nimmutable: true\n";
+    fs::write(dir.join("overlays/base/db.yaml"), base).unwrap();
+    let (text, messages, code) = run(&dir, "validate -R --render overlays --offline");
+    assert_eq!(code, Some(0), "{text}{messages}");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).take(2).map(|row| row.split_whitespace().collect()).collect();
+    let base = "overlays/base/db.yaml:1";
+    assert_eq!(rows[0][..5], ["overlays/production", base, "ConfigMap", "default/db", "accepted"], "{text}");
+    assert_eq!(rows[1][..5], ["overlays/staging", base, "ConfigMap", "default/db", "accepted"], "{text}");
+    // Each directory updates an existing object.
+    let (text, messages, code) =
+        run(&dir, "validate -R --render overlays --offline --old input/rendered/production.yaml");
+    assert_eq!(code, Some(1), "{text}{messages}");
+    assert!(text.contains("overlays/staging: ConfigMap default/db would be rejected"), "{text}");
 }

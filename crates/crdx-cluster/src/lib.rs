@@ -1,8 +1,8 @@
-//! The live cluster, through kube. The only request this module can send is a GET.
+//! The live cluster, through kube. The only request this crate can send is a GET.
 //!
-//! Async code does not leave this module, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
+//! Async code does not leave this crate, and nothing is set up before the first [`Connection::open`]. [`configuration`] selects
 //! the cluster and user, [`credentials`] identifies the user, [`connection`] sends requests, [`pages`] and [`watch`] read long responses, [`cache`] stores data
-//! that changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves.
+//! that changes rarely; [`discovery`], [`definitions`] and [`admission`] are the requests themselves. [`download`] reads files from other servers.
 //!
 //! No error contains a text of a kubeconfig, of a credential plugin or of a proxy's URL other than names and paths: it may be
 //! a secret.
@@ -12,7 +12,7 @@
 //! [`configuration`]: self::configuration
 //! [`credentials`]: self::credentials
 
-// Without the feature `cluster`, a connection cannot be opened, and little of this module is used.
+// Without the feature `cluster`, a connection cannot be opened, and little of this crate is used.
 #![cfg_attr(not(feature = "cluster"), allow(dead_code))]
 
 mod admission;
@@ -73,7 +73,7 @@ pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,applicatio
 
 /// The flags that select a cluster and user. `None` or empty means the kubeconfig's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct ClusterFlags {
     /// `--kubeconfig`
     pub kubeconfig: Option<PathBuf>,
     /// `--context`

@@ -3,6 +3,7 @@
 //! [`SourceChunk`] is the text between two separators, [`lists`] reads lists as kubectl does, and [`manifest_path`] converts
 //! paths in CRDs between the server's notation and manifests.
 
+pub mod encrypted;
 pub mod lists;
 pub mod manifest_path;
 pub mod refusal;
@@ -12,15 +13,17 @@ use crdx_server::policies::{self, model::PolicyKind};
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Contents};
 use crdx_text::spans::{Cache, Found, Spans};
+use crdx_text::yaml::Duplicate;
 use crdx_value::field::NIL_PATH;
 use crdx_value::{Map, Value, group_version};
+use encrypted::EncryptedField;
 use std::iter::Enumerate;
 use std::sync::{Arc, OnceLock};
 use std::vec;
 
 /// An entry of the input, in order.
 #[derive(Debug)]
-pub enum Entry {
+pub enum InputEntry {
     /// An object.
     Document(Document),
     /// A part of the next document that kubectl ignores silently.
@@ -44,6 +47,8 @@ pub struct Note {
     pub chunk: Option<Arc<Chunk>>,
     /// The effect on the rest of the file.
     pub stop: Stop,
+    /// True if the document may be several, because the line `---` between them is missing.
+    pub is_joined: bool,
     /// kubectl's error, if it refuses the document before it sends a request; where it depends on validation, as
     /// [`Self::stop`] says.
     pub refusal: Option<Box<str>>,
@@ -79,10 +84,14 @@ pub struct Document {
     pub chunk: Arc<Chunk>,
     /// The file from which a renderer made it (`# Source: chart/templates/x.yaml`).
     pub origin: Option<Arc<str>>,
+    /// True if the source is a directory that was rendered on its own: its objects are not those of other sources.
+    pub is_rendered: bool,
     /// Its index, if it is an item of a list.
     pub item: Option<usize>,
-    /// The object.
+    /// The object, with values of the same type in the place of encrypted ones.
     pub value: Value,
+    /// The fields that are encrypted.
+    pub encrypted: Arc<[EncryptedField]>,
     /// True if it is a list or an item of one.
     is_of_list: bool,
     /// The positions found in the chunk so far, shared with its other documents.
@@ -107,6 +116,11 @@ impl Document {
         self.group() == policies::GROUP && (PolicyKind::has_kind(kind()) || kind().ends_with("WebhookConfiguration"))
     }
 
+    /// The directory that was rendered on its own, if it is from one.
+    pub fn root(&self) -> Option<&Arc<str>> {
+        Some(&self.source).filter(|_| self.is_rendered)
+    }
+
     /// Its path in the chunk: empty, or `items[3]`.
     pub fn prefix(&self) -> String {
         self.item.map_or_else(String::new, |i| format!("items[{i}]"))
@@ -116,23 +130,28 @@ impl Document {
     pub(crate) fn read_again(&self) -> Option<Value> {
         let read = || self.chunk.read().map(|contents| contents.value);
         match self.item {
-            None => read().ok(),
+            None => read().ok().map(|mut value| {
+                encrypted::open(&mut value);
+                value
+            }),
             Some(i) => self.list.get_or_init(|| read().unwrap_or_default()).get("items")?.as_array()?.get(i).cloned(),
         }
     }
 
     /// The document without its object, which can be read again.
     pub fn source_only(&self) -> Document {
-        let Self { source, chunk, origin, item, is_of_list, cache, list, .. } = self;
+        let Self { source, chunk, origin, is_rendered, item, encrypted, is_of_list, cache, list, .. } = self;
         let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
-        let (cache, list) = (Arc::clone(cache), Arc::clone(list));
-        Document { source, chunk, origin, item: *item, value: Value::Null, is_of_list: *is_of_list, cache, list }
+        let (is_rendered, item, is_of_list) = (*is_rendered, *item, *is_of_list);
+        let (encrypted, cache, list) = (Arc::clone(encrypted), Arc::clone(cache), Arc::clone(list));
+        let value = Value::Null;
+        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
     }
 
     /// The items of a list that was returned whole. As for kubectl, null is an empty object.
     pub fn into_items(self) -> impl Iterator<Item = Document> + use<> {
-        let Self { source, chunk, origin, value, cache, list, .. } = self;
-        let items = match (SourceChunk { source, chunk, origin, cache, list }).unfold(value, false) {
+        let Self { source, chunk, origin, is_rendered, value, cache, list, .. } = self;
+        let items = match (SourceChunk { source, chunk, origin, is_rendered, cache, list }).unfold(value, false) {
             ChunkObjects::List(items) => Some(items),
             ChunkObjects::Object(_) | ChunkObjects::Nothing => None,
         };
@@ -195,6 +214,7 @@ pub struct SourceChunk {
     /// The text.
     pub chunk: Arc<Chunk>,
     origin: Option<Arc<str>>,
+    is_rendered: bool,
     cache: Arc<Cache>,
     list: Arc<OnceLock<Value>>,
 }
@@ -205,27 +225,44 @@ impl SourceChunk {
     pub fn new(source: &Arc<str>, chunk: Chunk, is_stream: bool, origin: Option<&Arc<str>>) -> Self {
         let own = if is_stream { rendered_from(&chunk.text).map(Arc::from) } else { None };
         let origin = own.or_else(|| origin.cloned());
-        Self { source: Arc::clone(source), chunk: Arc::new(chunk), origin, cache: Arc::default(), list: Arc::default() }
+        let (source, chunk) = (Arc::clone(source), Arc::new(chunk));
+        Self { source, chunk, origin, is_rendered: false, cache: Arc::default(), list: Arc::default() }
+    }
+
+    /// The same chunk, of a source that may be a directory that was rendered on its own.
+    #[must_use]
+    pub fn with_rendered(self, is_rendered: bool) -> Self {
+        Self { is_rendered, ..self }
     }
 
     /// The document with `value`, or with an item of the list that the chunk is.
-    pub fn document(&self, item: Option<usize>, value: Value) -> Document {
-        let Self { source, chunk, origin, cache, list } = self.clone();
+    pub fn document(&self, item: Option<usize>, mut value: Value) -> Document {
+        let Self { source, chunk, origin, is_rendered, cache, list } = self.clone();
         let is_of_list = item.is_some() || lists::is_list(&value);
-        Document { source, chunk, origin, item, value, is_of_list, cache, list }
+        let encrypted = if item.is_none() { encrypted::open(&mut value).into() } else { Arc::default() };
+        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
     }
 
     /// A message about the chunk.
     pub fn note(&self, position: Option<Position>, message: impl Into<String>) -> Note {
         let (source, chunk) = (Arc::clone(&self.source), Some(Arc::clone(&self.chunk)));
-        Note { source, position, message: message.into(), hint: None, chunk, stop: Stop::Never, refusal: None }
+        let (stop, is_joined) = (Stop::Never, false);
+        Note { source, position, message: message.into(), hint: None, chunk, stop, is_joined, refusal: None }
     }
 
     /// Warnings about parts of the chunk that kubectl ignores silently.
     pub fn warnings(&self, contents: Contents) -> Vec<Note> {
+        let second_kind = self.second_kind(&contents.duplicates);
         let duplicates = contents.duplicates.into_iter().map(|duplicate| {
-            let message = format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first);
-            self.note(Some(duplicate.second), message)
+            let Duplicate { first, second, message, .. } = duplicate;
+            if second_kind != Some(second) {
+                return self.note(Some(second), format!("{message}: first at {first}, and the last one is used"));
+            }
+            let message = format!(
+                "one document with a kind at {first} and at {second}: it may be two objects, of which kubectl sends one"
+            );
+            let hint = Some("separate two objects with a line `---`, or remove one of the keys".to_owned());
+            Note { hint, is_joined: true, ..self.note(Some(second), message) }
         });
         let rest = contents.rest.map(|rest| {
             let message = "text after the end of a document (`...`) is ignored, as by kubectl";
@@ -233,6 +270,14 @@ impl SourceChunk {
             Note { hint, ..self.note(Some(rest), message) }
         });
         duplicates.chain(rest).collect()
+    }
+
+    /// The position of a second key `kind` of the document.
+    fn second_kind(&self, duplicates: &[Duplicate]) -> Option<Position> {
+        if duplicates.is_empty() {
+            return None;
+        }
+        self.document(None, Value::Null).field_positions().locate("kind").key.map(|key| key.start)
     }
 
     /// The first object of the chunk, or all items of a list. If every document is returned, a list is a document whose
@@ -325,19 +370,19 @@ fn rendered_from(text: &[u8]) -> Option<String> {
 
 /// The documents of a text, with the warnings about each before it.
 #[cfg(test)]
-pub(crate) fn read(name: &str, text: &str) -> Vec<Entry> {
+pub(crate) fn read(name: &str, text: &str) -> Vec<InputEntry> {
     let name = Arc::from(name);
     let read = |chunk: std::io::Result<Chunk>| {
         let chunk = SourceChunk::new(&name, chunk.unwrap(), true, None);
         let mut contents = chunk.chunk.read().unwrap();
         let value = std::mem::take(&mut contents.value);
-        let warnings = chunk.warnings(contents).into_iter().map(Entry::Warning);
+        let warnings = chunk.warnings(contents).into_iter().map(InputEntry::Warning);
         let documents: Vec<Document> = match chunk.unfold(value, false) {
             ChunkObjects::Nothing => Vec::new(),
             ChunkObjects::Object(document) => vec![document],
             ChunkObjects::List(items) => items.collect(),
         };
-        warnings.chain(documents.into_iter().map(Entry::Document)).collect::<Vec<_>>()
+        warnings.chain(documents.into_iter().map(InputEntry::Document)).collect::<Vec<_>>()
     };
     crdx_text::documents::Chunks::new(std::io::Cursor::new(text.to_owned())).flat_map(read).collect()
 }

@@ -20,7 +20,7 @@ pub use difference::Difference;
 pub use identity::Identity;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
-pub use object::{ASK_THE_CLUSTER, Answer, ObjectReport, ReleaseAnswer};
+pub use object::{ASK_THE_CLUSTER, ObjectReport, ReleaseAnswer, ServerResponse};
 pub use pruned::{FieldHint, PrunedField};
 pub use severity::Severity;
 pub use summary::Summary;

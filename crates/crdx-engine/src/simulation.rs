@@ -26,6 +26,7 @@ mod definition_update;
 pub mod definitions;
 #[cfg(feature = "simulator")]
 mod earlier_object;
+mod encrypted;
 #[cfg(feature = "simulator")]
 pub mod existing;
 pub mod filter;
@@ -80,4 +81,4 @@ pub use ordered_state::{Destination, OrderedState};
 #[cfg(feature = "simulator")]
 pub use prepared::{Prepared, PreparedObject};
 #[cfg(feature = "simulator")]
-pub use simulator::{Settings, Simulator};
+pub use simulator::{Simulator, SimulatorSettings};

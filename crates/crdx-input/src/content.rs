@@ -1,7 +1,7 @@
 //! Classifies the documents of a repository. Besides Kubernetes objects, a repository contains values files, package
 //! descriptions, kustomizations and Helm templates, which no cluster accepts.
 
-use crdx_engine::documents::is_definition;
+use crdx_engine::documents::{encrypted, is_definition};
 use crdx_text::{self as text, documents::Chunk};
 use crdx_value::{Value, group_version};
 use std::path::Path;
@@ -16,6 +16,8 @@ pub enum NoObject {
     Helm,
     /// It is a Helm template, which is not YAML until it is rendered.
     Template,
+    /// It is encrypted with git-crypt or age, or so is what identifies the object with SOPS.
+    Encrypted,
     /// It is empty, or has only comments and separators.
     Empty,
     /// It is a pipe, a socket or a device.
@@ -32,6 +34,7 @@ impl NoObject {
             Self::Kustomize => "configuration of kustomize, not a Kubernetes object".to_owned(),
             Self::Helm => "a file of Helm, not a Kubernetes object".to_owned(),
             Self::Template => "a Helm template: render it first".to_owned(),
+            Self::Encrypted => "encrypted, so that its objects cannot be checked".to_owned(),
             Self::Empty => format!("there is no object in {}", if source == "-" { "standard input" } else { source }),
             Self::NoFile => format!("{source} is not a regular file"),
             Self::Patch => {
@@ -50,6 +53,7 @@ impl NoObject {
                 "render the chart: kubectl crdx validate --render DIRECTORY, or helm template … | kubectl crdx validate -f -"
             }
             Self::Template => "kubectl crdx validate --render CHART, or helm template … | kubectl crdx validate -f -",
+            Self::Encrypted => "decrypt it first; for SOPS, set encrypted_regex: ^(data|stringData)$ in .sops.yaml",
             Self::Empty => "it is empty, or contains only comments, separators and empty lists",
         }
     }
@@ -64,12 +68,20 @@ pub fn no_object(source: &str, value: &Value) -> Option<NoObject> {
         return Some(NoObject::Kustomize);
     }
     match (api_version, kind) {
+        _ if encrypted::hides_identity(value) => Some(NoObject::Encrypted),
+        (None, None) if encrypted::is_encrypted(value) => Some(NoObject::Encrypted),
         (None, None) => Some(NoObject::Unrelated),
         (Some(_), None) if file == "Chart.yaml" || (file == "index.yaml" && value.get("entries").is_some()) => {
             Some(NoObject::Helm)
         }
         _ => None,
     }
+}
+
+/// Returns true for the text of a file that git-crypt or age encrypted.
+pub fn is_encrypted_file(text: &[u8]) -> bool {
+    let starts: [&[u8]; 3] = [b"\0GITCRYPT\0", b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----"];
+    starts.iter().any(|start| text.starts_with(start))
 }
 
 /// Returns true for a patch of a CRD: it has a directive of a strategic merge patch, or no field that every CRD has. A
@@ -146,6 +158,9 @@ mod tests {
         ] {
             assert_eq!(found(source, text), Some(NoObject::Unrelated), "{source}");
         }
+        let sops = "data: 'ENC[AES256_GCM,data:x,type:str]'\nsops: {mac: 'ENC[AES256_GCM,data:x,type:str]'}\n";
+        assert_eq!(found("secret.yaml", sops), Some(NoObject::Encrypted));
+        assert_eq!(found("secret.yaml", &format!("apiVersion: v1\nkind: Secret\n{sops}")), None);
         assert_eq!(found("a/Chart.yaml", "apiVersion: v2\nname: a"), Some(NoObject::Helm));
         assert_eq!(found("index.yaml", "apiVersion: v1\nentries: {}"), Some(NoObject::Helm));
     }

@@ -2,6 +2,7 @@
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Patterns of a `.gitignore` file in the working directory, or in a directory above it.
 #[derive(Clone, Debug)]
@@ -11,11 +12,13 @@ pub struct Ignore {
     root: PathBuf,
     /// The directory of the patterns, if it is another one.
     directory: Option<PathBuf>,
+    /// Files and directories that are left out, as absolute paths.
+    paths: Arc<[PathBuf]>,
 }
 
 impl Default for Ignore {
     fn default() -> Self {
-        Self { patterns: Gitignore::empty(), root: PathBuf::new(), directory: None }
+        Self { patterns: Gitignore::empty(), root: PathBuf::new(), directory: None, paths: Arc::default() }
     }
 }
 
@@ -47,11 +50,21 @@ impl Ignore {
             builder.add_line(None, pattern).map_err(PatternError)?;
         }
         let directory = directory.filter(|directory| *directory != root).map(Path::to_owned);
-        Ok(Self { patterns: builder.build().map_err(PatternError)?, root, directory })
+        Ok(Self { patterns: builder.build().map_err(PatternError)?, root, directory, paths: Arc::default() })
+    }
+
+    /// Also leaves out these files and directories.
+    #[must_use]
+    pub fn and_paths(self, paths: &[PathBuf]) -> Self {
+        let root = std::env::current_dir().unwrap_or_default();
+        Self { paths: paths.iter().map(|path| without_parents(&root.join(path))).collect(), root, ..self }
     }
 
     /// Returns true if a path given on the command line, or a directory above it, is ignored.
     pub fn matches(&self, path: &Path) -> bool {
+        if self.has_path(path) {
+            return true;
+        }
         if self.patterns.is_empty() {
             return false;
         }
@@ -62,7 +75,11 @@ impl Ignore {
 
     /// Returns true if an entry is ignored, in a directory that is not.
     pub fn matches_entry(&self, path: &Path, is_directory: bool) -> bool {
-        !self.patterns.is_empty() && self.excludes(&self.relative(path), is_directory)
+        self.has_path(path) || !self.patterns.is_empty() && self.excludes(&self.relative(path), is_directory)
+    }
+
+    fn has_path(&self, path: &Path) -> bool {
+        !self.paths.is_empty() && self.paths.contains(&without_parents(&self.root.join(path)))
     }
 
     fn excludes(&self, path: &Path, is_directory: bool) -> bool {
@@ -99,6 +116,15 @@ fn without_parents(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_left_out_besides_patterns() {
+        let ignore = Ignore::new(&["*.json".to_owned()]).unwrap().and_paths(&["a/../b".into()]);
+        let ignores = |path: &str| ignore.matches_entry(Path::new(path), false);
+        assert!(ignores("b") && ignores("./b") && ignores("x.json"));
+        assert!(!ignores("a") && !ignores("c/b"));
+        assert!(Ignore::default().and_paths(&["b".into()]).matches(Path::new("b")));
+    }
 
     #[test]
     fn patterns_may_be_relative_to_a_directory_above() {

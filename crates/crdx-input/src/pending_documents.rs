@@ -39,7 +39,9 @@ impl PendingDocuments {
     pub fn push(&mut self, document: &Document) -> io::Result<()> {
         if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
             let chunk = &document.chunk;
-            let mut head = vec![b'c', u8::from(chunk.syntax == Syntax::Json), u8::from(document.origin.is_some())];
+            let flags = [chunk.syntax == Syntax::Json, document.origin.is_some(), document.is_rendered];
+            let mut head = vec![b'c'];
+            head.extend(flags.map(u8::from));
             let origin = document.origin.as_deref().unwrap_or_default();
             let lengths = [document.source.len(), origin.len(), chunk.text.len()];
             for number in [chunk.start.line, chunk.start.column].into_iter().chain(lengths) {
@@ -91,9 +93,9 @@ impl<R: Read> Replay<R> {
                 return Ok(None);
             }
             if kind == *b"c" {
-                let mut flags = [0; 2];
+                let mut flags = [0; 3];
                 file.read_exact(&mut flags)?;
-                let [is_json, has_origin] = flags.map(|flag| flag == 1);
+                let [is_json, has_origin, is_rendered] = flags.map(|flag| flag == 1);
                 let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
                 let start = Position { line: number(file)? as usize, column: number(file)? as usize };
                 let (source, origin, text) = (number(file)?, number(file)?, number(file)?);
@@ -102,6 +104,7 @@ impl<R: Read> Replay<R> {
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
                 let chunk = SourceChunk::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin));
+                let chunk = chunk.with_rendered(is_rendered);
                 self.chunk = LastChunk::Whole(Box::new(chunk.document(None, value)));
             } else {
                 let wanted = number(file)?;
@@ -148,7 +151,7 @@ fn bytes(file: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::documents;
-    use crdx_engine::documents::Entry;
+    use crdx_engine::documents::InputEntry;
 
     #[test]
     fn documents_come_back_as_they_were() {
@@ -158,7 +161,7 @@ mod tests {
             format!("{a}\n---\napiVersion: v1\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
         let wanted: Vec<Document> = documents("f", &text)
             .into_iter()
-            .filter_map(|e| if let Entry::Document(d) = e { Some(d) } else { None })
+            .filter_map(|e| if let InputEntry::Document(d) = e { Some(d) } else { None })
             .filter(|d| d.item != Some(1))
             .collect();
         assert_eq!(wanted.len(), 4);

@@ -10,12 +10,13 @@ const NAMED: usize = 3;
 
 /// A count of skipped inputs. Clones share it, so a command has one count for all inputs.
 #[derive(Clone, Debug, Default)]
-pub struct Skipped(Arc<Mutex<Counts>>);
+pub struct Skipped(Arc<Mutex<SkippedCounts>>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct SkippedCounts {
     documents: usize,
     templates: usize,
+    encrypted: usize,
     /// The first files.
     named: Vec<Arc<str>>,
     files: BTreeSet<Arc<str>>,
@@ -27,6 +28,7 @@ impl Skipped {
         let mut counts = lock(&self.0);
         counts.documents += 1;
         counts.templates += usize::from(reason == NoObject::Template);
+        counts.encrypted += usize::from(reason == NoObject::Encrypted);
         if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
             counts.named.push(Arc::clone(source));
         }
@@ -38,7 +40,7 @@ impl Skipped {
     }
 }
 
-impl Counts {
+impl SkippedCounts {
     fn message(&self) -> Option<String> {
         let files = match (self.named.as_slice(), self.files.len().saturating_sub(self.named.len())) {
             ([], _) => return None,
@@ -57,7 +59,12 @@ impl Counts {
                 if n == 1 { "it" } else { "them" },
             ),
         };
-        Some(format!("{what}: {files}{templates}"))
+        let encrypted = match self.encrypted {
+            0 => String::new(),
+            1 => "; 1 of them is encrypted".to_owned(),
+            n => format!("; {n} of them are encrypted"),
+        };
+        Some(format!("{what}: {files}{templates}{encrypted}"))
     }
 }
 

@@ -61,6 +61,7 @@ mod tests {
                 hint: None,
                 chunk: None,
                 stop: Stop::Never,
+                is_joined: false,
                 refusal: None,
             });
         }

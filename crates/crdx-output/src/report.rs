@@ -6,7 +6,7 @@ pub mod fields;
 pub mod json;
 pub mod members;
 pub mod pipeline;
-mod repeated;
+pub mod repeated;
 pub mod text;
 
 /// The prefix of an error of `ObjectReport::hidden` when it is printed alone.

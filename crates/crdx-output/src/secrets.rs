@@ -19,10 +19,7 @@ pub fn hide_lines(item: &mut ObjectReport) {
     let found = errors.iter_mut().chain(hidden).chain(warnings);
     let found = found.filter_map(|Diagnostic { location, .. }| location.as_mut());
     let pruned = pruned.iter_mut().filter_map(|field| field.location.as_mut());
-    let remarks = remarks.iter_mut().filter_map(|remark| match remark {
-        Remark::SameObject(location) => Some(location),
-        Remark::SentAsCreate => None,
-    });
+    let remarks = remarks.iter_mut().filter_map(Remark::location_mut);
     for SourceLocation { excerpt, .. } in found.chain(pruned).chain(remarks).chain([location]) {
         // Another object may be on the same line of a list.
         excerpt.take_if(|excerpt| is_secret || names_secret(excerpt.line.as_bytes()));

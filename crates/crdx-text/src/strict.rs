@@ -18,6 +18,16 @@ pub enum StrictError {
     JsonPatch(Box<StrictError>),
 }
 
+impl StrictError {
+    /// Returns the path of an unknown field of the object.
+    pub fn unknown_field(&self) -> Option<&str> {
+        match self {
+            Self::UnknownField(path) | Self::DroppedField(path) => Some(path),
+            Self::DuplicateField(_) | Self::Yaml(_) | Self::JsonPatch(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

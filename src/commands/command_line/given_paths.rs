@@ -2,11 +2,11 @@
 
 use super::Command;
 use crate::commands::diff::args::Diff;
-use crate::commands::flags::{Inputs, Paths, Reading};
+use crate::commands::flags::{Inputs, Paths, Reading, Target, targets};
 use crate::commands::validate::args::Validate;
 use crdx_engine::documents::Note;
 use crdx_input::files::commits;
-use crdx_input::{Options, files};
+use crdx_input::{InputOptions, files};
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -27,8 +27,13 @@ impl GivenPaths {
         self
     }
 
-    fn add_inputs(self, inputs: &Inputs) -> Self {
-        self.add(&inputs.paths.all()).add_crds(&inputs.crds).add(&inputs.policies.policies)
+    fn add_inputs(self, inputs: &Inputs, old: &[String]) -> Self {
+        let common = self.add(&inputs.paths.all()).add_crds(&inputs.crds).add(&inputs.policies.policies);
+        if inputs.resolved.is_empty() {
+            return common.add(old);
+        }
+        let add = |all: Self, one: &Target| all.add(&one.paths).add_crds(&one.crds).add(&one.policies).add(&one.old);
+        inputs.resolved.iter().fold(common, add)
     }
 }
 
@@ -41,22 +46,36 @@ fn add_new(all: &mut Vec<String>, paths: &[String]) {
 }
 
 /// Replaces each `git:REF` in `old` by the inputs as of that commit.
-fn resolve(old: &mut Vec<String>, inputs: &[String], builds: Option<&'static str>) -> Result<(), Note> {
+fn resolve(old: &[String], inputs: &[String], builds: Option<&'static str>) -> Result<Vec<String>, Note> {
     let mut resolved = Vec::new();
-    for path in old.drain(..) {
-        match commits::as_of_commit(&path, inputs) {
-            None => resolved.push(path),
+    for path in old {
+        match commits::as_of_commit(path, inputs) {
+            None => resolved.push(path.clone()),
             Some(paths) => match builds {
                 Some(what) => {
                     let message = format!("--old {path} cannot read what {what}");
                     let hint = "build the old objects yourself, and give them with --old".to_owned();
-                    return Err(files::note(&path, message, Some(hint)));
+                    return Err(files::note(path, message, Some(hint)));
                 }
                 None => resolved.extend(paths?),
             },
         }
     }
-    *old = resolved;
+    Ok(resolved)
+}
+
+/// Resolves the targets and the existing objects of objects that are updated.
+fn resolve_inputs(inputs: &mut Inputs, old: &mut Vec<String>) -> Result<(), Note> {
+    let builds = builds(&inputs.paths);
+    let mut targets = targets(inputs)?;
+    for target in &mut targets {
+        let given = if target.old.is_empty() { &*old } else { &target.old };
+        target.old = resolve(given, &target.paths, builds)?;
+    }
+    if targets.is_empty() {
+        *old = resolve(old, &inputs.paths.all(), builds)?;
+    }
+    inputs.resolved = targets;
     Ok(())
 }
 
@@ -69,23 +88,42 @@ fn builds(paths: &Paths) -> Option<&'static str> {
 }
 
 impl Command {
-    /// Replaces `--old git:REF` by the paths of the inputs as of that commit.
+    /// Resolves targets, and replaces `--old git:REF` by the paths of the inputs as of that commit.
     ///
     /// # Errors
-    /// There is no such commit, or it cannot have the inputs.
-    pub fn resolve_commits(&mut self) -> Result<(), Note> {
+    /// There is no such commit, it cannot have the inputs, or several targets would read standard input.
+    pub fn resolve_paths(&mut self) -> Result<(), Note> {
         match self {
             Self::Validate(Validate { inputs, updates, .. }) | Self::Diff(Diff { inputs, updates, .. }) => {
-                resolve(&mut updates.old, &inputs.paths.all(), builds(&inputs.paths))
+                resolve_inputs(inputs, &mut updates.old)?;
             }
-            Self::Lint(args) => resolve(&mut args.old, &args.paths.all(), builds(&args.paths)),
+            Self::Lint(args) => args.old = resolve(&args.old, &args.paths.all(), builds(&args.paths))?,
             Self::Rehearse(args) => {
-                let mut old: Vec<String> = args.old.take().into_iter().collect();
-                let resolved = resolve(&mut old, args.definition.as_slice(), None);
-                args.old = old.pop();
-                resolved
+                args.old = resolve(args.old.as_slice(), args.definition.as_slice(), None)?.pop();
             }
-            _ => Ok(()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns true for a command that reads objects and has neither paths nor targets.
+    pub fn lacks_paths(&self) -> bool {
+        let lacks =
+            |inputs: &Inputs| inputs.paths.is_empty() && inputs.targets.is_empty() && inputs.configured.is_empty();
+        match self {
+            Self::Validate(args) => lacks(&args.inputs),
+            Self::Diff(args) => lacks(&args.inputs),
+            Self::Lint(args) => args.paths.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Returns the inputs of a command that has targets.
+    pub fn inputs_mut(&mut self) -> Option<&mut Inputs> {
+        match self {
+            Self::Validate(args) => Some(&mut args.inputs),
+            Self::Diff(args) => Some(&mut args.inputs),
+            _ => None,
         }
     }
 
@@ -96,16 +134,16 @@ impl Command {
     pub fn missing_paths(&self) -> Vec<Note> {
         let GivenPaths { definitions, mut others } = self.given_paths();
         others.retain(|path| !commits::is_as_of_commit(path));
-        let mut missing = files::missing(&others, &Options::default());
-        missing.extend(files::missing(&definitions, &Options::default().of_definitions()));
+        let mut missing = files::missing(&others, &InputOptions::default());
+        missing.extend(files::missing(&definitions, &InputOptions::default().of_definitions()));
         missing
     }
 
     fn given_paths(&self) -> GivenPaths {
         let none = GivenPaths::default();
         match self {
-            Self::Validate(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
-            Self::Diff(args) => none.add_inputs(&args.inputs).add(&args.updates.old),
+            Self::Validate(args) => none.add_inputs(&args.inputs, &args.updates.old),
+            Self::Diff(args) => none.add_inputs(&args.inputs, &args.updates.old),
             Self::Get(args) => none.add(&args.files.filenames).add_crds(&args.files.crds).add_crds(&args.new_crds),
             Self::Scale(args) => {
                 none.add(&args.files.filenames).add_crds(&args.files.crds).add(&args.policies.policies)

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -21,7 +21,7 @@ use clap::Args as ClapArgs;
 Lines that defaulting adds end in `# default`; lines that begin with `!` are in the manifest but would not be stored. \
 The environment variable KUBECTL_EXTERNAL_DIFF selects another diff program, as for kubectl diff.
 
-Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, diff cannot tell, or the usage is wrong.")]
+Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, a finding has the severity error, diff cannot tell, or the usage is wrong.")]
 pub struct Diff {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -51,5 +51,5 @@ pub struct Diff {
     pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

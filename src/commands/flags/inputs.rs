@@ -1,9 +1,10 @@
 //! The objects to validate, and their CRDs.
 
-use super::{Paths, Policies};
+use super::{Paths, Policies, Target};
 use clap::{Args as ClapArgs, ValueEnum};
 use crdx_engine::kubectl;
 use crdx_engine::simulation::filter::KindPattern;
+use crdx_input::configuration::TargetSettings;
 use crdx_server::server::LabelSelector;
 use crdx_value::GoError;
 use crdx_value::release::Release;
@@ -15,6 +16,16 @@ pub struct Inputs {
     /// The objects.
     #[command(flatten)]
     pub paths: Paths,
+    /// Validate this directory on its own, as the objects of a cluster of its own; of a pattern, such as 'clusters/*', each
+    /// match; or a target of .crdx.yaml by its name; may be repeated. Paths without --target belong to every target
+    #[arg(long = "target", value_name = "DIR", help_heading = "Files")]
+    pub targets: Vec<String>,
+    /// The targets of the settings.
+    #[arg(skip)]
+    pub configured: Vec<TargetSettings>,
+    /// The resolved targets; none if everything is validated together.
+    #[arg(skip)]
+    pub resolved: Vec<Target>,
     /// A file or directory with CustomResourceDefinitions, `-` for standard input; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub crds: Vec<String>,

@@ -1,8 +1,8 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
 use clap::Args as ClapArgs;
-use crdx_input::render::{Renderer, Settings};
-use crdx_input::{Ignore, Options, PatternError};
+use crdx_input::render::{RenderSettings, Renderer};
+use crdx_input::{Ignore, InputOptions, PatternError};
 use crdx_output::printable::complain;
 use crdx_value::release::ReleaseSet;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Paths {
     /// Files or directories to read (YAML or JSON), `-` for standard input
-    #[arg(value_name = "PATH", required_unless_present_any = ["filenames", "kustomize"])]
+    #[arg(value_name = "PATH")]
     pub positional: Vec<String>,
     /// A file or directory to read, `-` for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH", help_heading = "Files")]
@@ -56,21 +56,21 @@ pub struct Reading {
 
 impl Reading {
     /// Returns the options for the input; clones share the count of skipped documents.
-    pub fn options(&self) -> Options {
-        Options {
+    pub fn options(&self) -> InputOptions {
+        InputOptions {
             recursive: self.recursive,
             skip_non_objects: self.skip_non_objects,
             // Each pattern was checked when the arguments were parsed.
             ignore: Ignore::in_directory(&self.ignore, self.ignore_directory.as_deref()).unwrap_or_default(),
             restrictions: self.restrictions.clone(),
-            ..Options::default()
+            ..InputOptions::default()
         }
     }
 }
 
 /// Prints the collected warnings about inputs, and the number of documents that were skipped because they are not
 /// Kubernetes objects.
-pub fn report_notes(options: &Options) {
+pub fn report_notes(options: &InputOptions) {
     for warning in options.warnings.take() {
         complain!("warning: {warning}");
     }
@@ -98,11 +98,16 @@ impl Paths {
         self.filenames.iter().chain(&self.positional).cloned().collect()
     }
 
+    /// Returns true if nothing is to be read.
+    pub fn is_empty(&self) -> bool {
+        self.filenames.is_empty() && self.positional.is_empty() && self.kustomize.is_empty()
+    }
+
     /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given.
-    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> Options {
+    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> InputOptions {
         let settings =
-            || Settings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
-        Options { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
+            || RenderSettings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
+        InputOptions { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
     }
 }
 
@@ -153,10 +158,14 @@ mod tests {
     #[test]
     fn a_command_without_a_path_is_bad_usage() {
         for command in ["validate", "diff", "lint"] {
-            assert!(Args::try_parse_from(["crdx", command]).is_err(), "{command}");
-            assert!(Args::try_parse_from(["crdx", command, "-f", "a"]).is_ok(), "{command}");
-            assert!(Args::try_parse_from(["crdx", command, "a"]).is_ok(), "{command}");
+            for (words, lacks_paths) in
+                [(vec![], true), (vec!["-f", "a"], false), (vec!["a"], false), (vec!["-k", "a"], false)]
+            {
+                let args = Args::try_parse_from(["crdx", command].into_iter().chain(words)).unwrap();
+                assert_eq!(args.command.lacks_paths(), lacks_paths, "{command}");
+            }
         }
+        assert!(!parse("crdx validate --target a").lacks_paths());
     }
 
     fn v(words: &str) -> Vec<String> {

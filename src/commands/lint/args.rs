@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Paths, ReportFormat, Server, Severities};
+use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -27,7 +27,7 @@ use clap::Args as ClapArgs;
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
 
-Exit codes: 0 accepted, 1 rejected, or objects of the CRD of --old or --live would break, 2 lint cannot tell, or the usage is wrong.")]
+Exit codes: 0 accepted, 1 rejected, objects of the CRD of --old or --live would break, or a finding has the severity error, 2 lint cannot tell, or the usage is wrong.")]
 pub struct Lint {
     /// The CRDs, admission policies, bindings and webhook configurations.
     #[command(flatten)]
@@ -75,5 +75,5 @@ pub struct Lint {
     pub severities: Severities,
     /// The cluster to read with --live.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

@@ -10,13 +10,15 @@ use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::rehearsal::Plan;
 use crdx_engine::rehearsal::policies::Effects;
 use crdx_engine::report::{ObjectReport, Verdict};
+use crdx_output::printable;
 use crdx_output::report::case::Case;
 use crdx_output::report::json;
+use crdx_output::report::repeated::Repeated;
 use crdx_output::report::text::{Style, TextReport};
 use crdx_output::{Column, Columns, Paint, TableStyle};
 use crdx_value::json::to_string;
 use crdx_value::{Map, Value};
-use definition::Entry;
+use definition::RehearsedObject;
 use std::io;
 
 /// The table of objects, and the messages about inputs that cannot be rehearsed.
@@ -59,13 +61,16 @@ pub struct UpgradeReport<'a> {
     crd: &'a ObjectReport,
     plan: &'a Plan,
     common: Common,
-    counts: definition::Counts,
+    /// Effects that many objects share.
+    repeated: Repeated,
+    counts: definition::EffectCounts,
 }
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
     pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
-        Self { crd, plan, common: Common::new(definition::COLUMNS, look, quiet), counts: definition::Counts::default() }
+        let common = Common::new(definition::COLUMNS, look, quiet);
+        Self { crd, plan, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
     }
 
     /// Returns the exit code.
@@ -81,7 +86,7 @@ impl<'a> UpgradeReport<'a> {
 }
 
 /// Returns the entry of an object that the upgrade affects; if `quiet`, of one that it breaks.
-fn touched(done: &Rehearsed<Entry>, quiet: bool) -> Option<&Entry> {
+fn touched(done: &Rehearsed<RehearsedObject>, quiet: bool) -> Option<&RehearsedObject> {
     match done {
         Rehearsed::Object(entry) if entry.breaks() || (entry.is_touched() && !quiet) => Some(entry),
         _ => None,
@@ -89,7 +94,7 @@ fn touched(done: &Rehearsed<Entry>, quiet: bool) -> Option<&Entry> {
 }
 
 impl Report for UpgradeReport<'_> {
-    type Item = Rehearsed<Entry>;
+    type Item = Rehearsed<RehearsedObject>;
     const COMMAND: &'static str = "rehearse";
     const KIND: &'static str = "RehearsalReport";
 
@@ -151,7 +156,13 @@ impl Report for UpgradeReport<'_> {
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
         let Some(entry) = touched(done, self.common.quiet) else { return Ok(()) };
         out.row(self.common.table.row(&definition::row(entry)))?;
-        out.details(&definition::details(entry, self.common.look.color))
+        let details = definition::details(entry, self.common.look.color);
+        let mut is_hidden = || {
+            let called = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+            let what = if entry.breaks() { "errors" } else { "changes" };
+            self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location)
+        };
+        if details.is_empty() || is_hidden() { Ok(()) } else { out.details(&details) }
     }
 
     fn message(&mut self, done: &Self::Item) -> String {
@@ -179,6 +190,11 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        let mut repeated = String::new();
+        for line in self.repeated.lines() {
+            repeated.extend([&*printable::line(&line), "\n"]);
+        }
+        out.details(&repeated)?;
         self.common.end(&self.counts.text(), out)
     }
 }
@@ -186,14 +202,14 @@ impl Report for UpgradeReport<'_> {
 /// The effects of new policies.
 pub struct PolicyReport {
     common: Common,
-    counts: policies::Counts,
+    counts: policies::PolicyCounts,
     /// The policies that the server would refuse, and other inputs that cannot be used.
     refused: Vec<ObjectReport>,
 }
 
 impl PolicyReport {
     /// Creates a report without objects.
-    pub fn new(counts: policies::Counts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
+    pub fn new(counts: policies::PolicyCounts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
         Self { common: Common::new(policies::COLUMNS, look, quiet), counts, refused }
     }
 

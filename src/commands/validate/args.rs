@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, ReportFormat, Server, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Server, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -21,10 +21,10 @@ use clap::Args as ClapArgs;
   # Against the cluster of the current context, which is only read
   kubectl crdx validate -f objects/ -R
 
-CRDs may be among the objects, before or after them; they are validated, too. For kinds built into Kubernetes, \
-only decoding is simulated: unknown and duplicate fields, wrong types, malformed quantities, times and base64.
+CRDs may be among the objects, before or after them; they are validated, too. Most kinds built into Kubernetes are \
+validated as by the server; objects of the others are only decoded, and their verdict is \"decodes\".
 
-Exit codes: 0 all objects are accepted, 1 an object is rejected, 2 validate cannot tell, or the usage is wrong.")]
+Exit codes: 0 all objects are accepted, 1 an object is rejected, or a finding has the severity error, 2 validate cannot tell, or the usage is wrong.")]
 pub struct Validate {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -57,5 +57,5 @@ pub struct Validate {
     pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

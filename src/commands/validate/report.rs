@@ -30,6 +30,8 @@ pub struct ValidateReport {
     pub summary: Summary,
     /// True if a message was written.
     messaged: bool,
+    /// The number of warnings that `--quiet` hides.
+    hidden_warnings: usize,
 }
 
 /// The form of the text.
@@ -61,12 +63,12 @@ impl ValidateReport {
             Some(_) => Form::Other,
         };
         let text = releases.map_or_else(|| TextReport::new(style), |set| TextReport::for_releases(style, set));
-        Self { style, form, text, summary: Summary::default(), messaged: false }
+        Self { style, form, text, summary: Summary::default(), messaged: false, hidden_warnings: 0 }
     }
 
     /// Returns true if an item is not shown.
     fn hides(&self, item: &ObjectReport) -> bool {
-        self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped)
+        self.style.quiet && !needs_attention(item)
     }
 
     /// Returns a message with an empty line between it and the one before.
@@ -77,6 +79,10 @@ impl ValidateReport {
     /// Returns the line of counts, with the restrictions that the settings impose, also with `--quiet`.
     fn counts(&self, end: &Ending, color: bool) -> String {
         let counts = summary_line(&self.summary, color);
+        let counts = match self.hidden_warnings {
+            0 => counts,
+            n => format!("{} ({n} of accepted objects; shown without -q)\n", counts.trim_end()),
+        };
         match end.notes.iter().find(|note| note.kind == RESTRICTIONS) {
             Some(note) => format!("{}; {}\n", counts.trim_end(), note.message),
             None => counts,
@@ -91,6 +97,9 @@ impl Report for ValidateReport {
 
     fn count(&mut self, item: &ObjectReport) {
         self.summary.add(item);
+        if self.hides(item) {
+            self.hidden_warnings += item.warnings.len();
+        }
     }
 
     fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
@@ -190,6 +199,11 @@ impl Report for ValidateReport {
         }
         messages.into_iter().try_for_each(|message| out.message(&self.separated(message)))
     }
+}
+
+/// Returns true if an object is shown with `--quiet`.
+fn needs_attention(item: &ObjectReport) -> bool {
+    matches!(item.verdict, Verdict::Rejected | Verdict::CannotTell) || item.fails_by_severity()
 }
 
 /// Returns the group of an object on the page. Objects with warnings and dropped fields need attention.

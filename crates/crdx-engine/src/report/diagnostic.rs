@@ -56,15 +56,37 @@ impl Diagnostic {
 pub enum Remark {
     /// An earlier input at this location has the same object, and this one is applied after it.
     SameObject(SourceLocation),
+    /// Another file has a different object of the same name at this location, and this one is not applied after it.
+    ConflictingObject(SourceLocation),
+    /// Fields of the object are encrypted, and what their values decide was not checked.
+    EncryptedFields,
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
     SentAsCreate,
 }
 
 impl Remark {
+    /// Returns the location of the other object.
+    pub fn location(&self) -> Option<&SourceLocation> {
+        match self {
+            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::EncryptedFields | Self::SentAsCreate => None,
+        }
+    }
+
+    /// Returns the location of the other object.
+    pub fn location_mut(&mut self) -> Option<&mut SourceLocation> {
+        match self {
+            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::EncryptedFields | Self::SentAsCreate => None,
+        }
+    }
+
     /// Returns the name in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::SameObject(_) => "sameObject",
+            Self::ConflictingObject(_) => "conflictingObject",
+            Self::EncryptedFields => "encryptedFields",
             Self::SentAsCreate => "sentAsCreate",
         }
     }
@@ -73,6 +95,8 @@ impl Remark {
     pub fn message(&self) -> String {
         match self {
             Self::SameObject(first) => format!("same object as {first}, applied after it"),
+            Self::ConflictingObject(other) => format!("differs from the same object at {other}"),
+            Self::EncryptedFields => "encrypted fields not checked".to_owned(),
             Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
         }
     }

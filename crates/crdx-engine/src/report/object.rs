@@ -1,6 +1,6 @@
 //! The result for one object.
 
-use super::{Admission, Diagnostic, Identity, PrunedField, Remark, SourceLocation, Verdict};
+use super::{Admission, Diagnostic, Identity, PrunedField, Remark, Severity, SourceLocation, Verdict};
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
@@ -16,6 +16,8 @@ pub struct ObjectReport {
     pub location: SourceLocation,
     /// The identity of the object.
     pub identity: Identity,
+    /// The target of the run that has the object, if there are several: each is validated on its own, as a cluster is.
+    pub target: Option<Arc<str>>,
     /// The effect of the request, if it was sent.
     pub action: Action,
     /// The verdict; with several releases, the worst of them.
@@ -27,7 +29,7 @@ pub struct ObjectReport {
     /// A suggestion.
     pub help: Option<String>,
     /// The server's response, if a request was sent.
-    pub answer: Option<Answer>,
+    pub answer: Option<ServerResponse>,
     /// True if kubectl sends no request, because the document cannot be read, or because kubectl refuses it.
     pub is_unsent: bool,
     /// Remarks on how the object was simulated.
@@ -65,6 +67,7 @@ impl ObjectReport {
         Self {
             location,
             identity: Identity::default(),
+            target: None,
             action: Action::default(),
             verdict,
             releases: Vec::new(),
@@ -123,10 +126,22 @@ impl ObjectReport {
         self.verdict == verdict || self.releases.iter().any(|one| one.verdict == verdict)
     }
 
-    /// Returns `CronTab default/my-cron`, without the parts that are unknown.
+    /// Returns true if a finding has the severity `error`, so that the object fails although the server would not reject it.
+    pub fn fails_by_severity(&self) -> bool {
+        let is_error = |severity: Option<Severity>| severity == Some(Severity::Error);
+        self.warnings.iter().any(|warning| is_error(warning.severity))
+            || self.dropped_silently().iter().any(|field| is_error(field.severity))
+    }
+
+    /// Returns `CronTab default/my-cron`, without the parts that are unknown, and `production: CronTab default/my-cron` if there are
+    /// several targets.
     pub fn called(&self) -> String {
         let words = [self.identity.kind.as_str(), &self.identity.full_name()];
-        words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        let called = words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match &self.target {
+            Some(target) if !called.is_empty() => format!("{target}: {called}"),
+            _ => called,
+        }
     }
 }
 
@@ -140,12 +155,12 @@ pub struct ReleaseAnswer {
     /// The reason, if the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
     /// The server's response, if a request was sent.
-    pub answer: Option<Answer>,
+    pub answer: Option<ServerResponse>,
 }
 
 /// The server's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ServerResponse {
     /// The HTTP status code.
     pub code: u16,
     /// `reason` of a Status (`Invalid`); empty when the object was accepted.
@@ -155,7 +170,7 @@ pub struct Answer {
 }
 
 #[cfg(feature = "simulator")]
-impl Answer {
+impl ServerResponse {
     /// Returns the refusal of an admission plugin (`admission.NewForbidden`). `resource` is `pods` or `deployments.apps`.
     pub(crate) fn forbidden(resource: &str, name: &str, reason: &str) -> Self {
         let message = format!("{resource} {} is forbidden: {reason}", quote::go_quote(name));

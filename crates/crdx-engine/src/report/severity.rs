@@ -5,12 +5,14 @@ use crdx_value::suggest::{closest, did_you_mean};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// The types of findings of this program: none is the server's, and none decides a verdict or an exit code.
-const TYPES: [&str; 12] = [
+/// The types of findings of this program: none is the server's, and none decides a verdict.
+const TYPES: [&str; 14] = [
+    CONFLICTING_OBJECT,
     DROPPED_FIELD,
     "ExpressionType",
     "Format",
     INPUT,
+    JOINED_DOCUMENTS,
     "NodePortRange",
     "NotTypeChecked",
     "ParamNotFound",
@@ -24,13 +26,24 @@ const TYPES: [&str; 12] = [
 /// The type of a warning about the text of an input.
 pub const INPUT: &str = "Input";
 
+/// Returns true for the types of findings about the text of an input.
+pub fn is_of_input(kind: &str) -> bool {
+    [INPUT, JOINED_DOCUMENTS].contains(&kind)
+}
+
+/// The type of an error that an update of the same object in another file would have.
+pub const CONFLICTING_OBJECT: &str = "ConflictingObject";
+
+/// The type of an error about a document that may be several, because the line `---` between them is missing.
+pub const JOINED_DOCUMENTS: &str = "JoinedDocuments";
+
 /// The type of a field that would be dropped and that no error or warning names.
 pub const DROPPED_FIELD: &str = "droppedField";
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Shown as an error.
+    /// Shown as an error, which makes a run fail.
     Error,
     /// Shown as a warning.
     Warning,
@@ -100,29 +113,44 @@ impl FromStr for SeverityOf {
 
 /// The severities that differ from the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Severities(BTreeMap<&'static str, Severity>);
+pub struct Severities {
+    by_type: BTreeMap<&'static str, Severity>,
+    /// True if warnings without another severity are errors, those of the server, too.
+    warnings_are_errors: bool,
+}
 
 impl Severities {
     /// Collects severities; the last one of a type counts.
     pub fn new(all: &[SeverityOf]) -> Self {
-        Self(all.iter().map(|one| (one.kind, one.severity)).collect())
+        let by_type = all.iter().map(|one| (one.kind, one.severity)).collect();
+        Self { by_type, warnings_are_errors: false }
+    }
+
+    /// Makes warnings without another severity errors, as `--warnings-as-errors` of kubectl does.
+    #[must_use]
+    pub fn with_warnings_as_errors(self, warnings_are_errors: bool) -> Self {
+        Self { warnings_are_errors, ..self }
     }
 
     /// Returns the severity of the findings of a type, if it differs from the default.
     pub fn of(&self, kind: &str) -> Option<Severity> {
-        self.0.get(kind).copied()
+        self.by_type.get(kind).copied()
     }
 
     /// Sets the severities of the findings of an object, and removes those that are off. The verdict is not changed.
     pub fn apply(&self, item: &mut ObjectReport) {
-        if self.0.is_empty() {
+        if *self == Self::default() {
             return;
         }
         item.warnings.retain_mut(|warning| {
-            warning.severity = self.0.get(warning.kind.as_str()).copied().or(warning.severity);
+            let severity = self.by_type.get(warning.kind.as_str()).copied().or(warning.severity);
+            warning.severity = match severity {
+                None | Some(Severity::Warning) if self.warnings_are_errors => Some(Severity::Error),
+                severity => severity,
+            };
             warning.severity != Some(Severity::Off)
         });
-        if let Some(severity) = self.0.get(DROPPED_FIELD) {
+        if let Some(severity) = self.by_type.get(DROPPED_FIELD) {
             item.pruned.iter_mut().for_each(|field| field.severity = Some(*severity));
         }
     }
@@ -131,7 +159,7 @@ impl Severities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Diagnostic, SourceLocation, Verdict};
+    use crate::report::{Diagnostic, PrunedField, SourceLocation, Summary, Verdict};
 
     #[test]
     fn an_unknown_name_has_a_suggestion() {
@@ -140,7 +168,9 @@ mod tests {
         assert_eq!(error("Input=of"), "unknown severity \"of\"; did you mean `off`?");
         assert_eq!(error("Input"), "write TYPE=SEVERITY, such as Input=note");
         // The severity of the server's messages cannot be set.
-        assert!(error("Warning=off").starts_with("unknown type \"Warning\"; give one of droppedField, "));
+        assert!(
+            error("Warning=off").starts_with("unknown type \"Warning\"; give one of ConflictingObject, droppedField, ")
+        );
         for (name, severity) in ["error", "warning", "note", "off"].iter().zip(Severity::ALL) {
             assert_eq!(format!("Format={name}").parse(), Ok(SeverityOf { kind: "Format", severity }));
             assert_eq!(severity.as_str(), *name);
@@ -154,7 +184,28 @@ mod tests {
         item.warnings = vec![warning("Warning"), warning("Input"), warning("Format")];
         let severities = ["Input=off", "Format=error", "Format=note"].map(|text| text.parse().unwrap());
         Severities::new(&severities).apply(&mut item);
-        let left: Vec<_> = item.warnings.iter().map(|one| (one.kind.as_str(), one.severity)).collect();
-        assert_eq!(left, [("Warning", None), ("Format", Some(Severity::Note))]);
+        let left = |item: &ObjectReport| -> Vec<_> {
+            item.warnings.iter().map(|one| (one.kind.clone(), one.severity)).collect()
+        };
+        assert_eq!(left(&item), [("Warning".to_owned(), None), ("Format".to_owned(), Some(Severity::Note))]);
+        assert!(!item.fails_by_severity());
+        Severities::default().with_warnings_as_errors(true).apply(&mut item);
+        let severities: Vec<_> = left(&item).into_iter().map(|(_, severity)| severity).collect();
+        assert_eq!(severities, [Some(Severity::Error), Some(Severity::Note)], "a note stays a note");
+        assert!(item.fails_by_severity());
+    }
+
+    #[test]
+    fn an_error_by_severity_fails_without_a_rejection() {
+        let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
+        item.pruned.push(PrunedField::new("spec.a", SourceLocation::default(), None));
+        assert!(!item.fails_by_severity());
+        Severities::new(&["droppedField=error".parse().unwrap()]).apply(&mut item);
+        assert!(item.fails_by_severity());
+        let mut summary = Summary::default();
+        summary.add(&item);
+        item.verdict = Verdict::Rejected;
+        summary.add(&item);
+        assert_eq!((summary.failed, summary.accepted, summary.rejected), (1, 1, 1));
     }
 }

@@ -17,6 +17,8 @@ pub struct Summary {
     pub cannot_tell: usize,
     /// The warnings of all objects.
     pub warnings: usize,
+    /// Objects that have a finding of the severity `error` and are neither rejected nor without a verdict.
+    pub failed: usize,
 }
 
 impl Summary {
@@ -30,5 +32,7 @@ impl Summary {
             Verdict::CannotTell => self.cannot_tell += 1,
         }
         self.warnings += item.warnings.len();
+        let has_verdict = !matches!(item.verdict, Verdict::Rejected | Verdict::CannotTell);
+        self.failed += usize::from(has_verdict && item.fails_by_severity());
     }
 }

@@ -2,14 +2,18 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::report::{Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict};
+use crate::report::{Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ServerResponse, Verdict};
+use crdx_server::apply::typed::TypeError;
 use crdx_server::server::{Response, ResponseBody, Trace};
 use crdx_text::strict::StrictError;
 use crdx_value::Value;
-use crdx_value::field::FieldError;
+use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The type of an error in an apply configuration, for which the server's answer has no reason.
+const TYPED_PATCH: &str = "TypedPatch";
 
 /// Reads the response of a release to an object of a built-in kind.
 pub(crate) fn read_built_in_response(
@@ -38,7 +42,10 @@ fn read_with_hints(
     locator: &dyn FieldLocator,
     hints: impl FnOnce(&Value) -> Hints<'static>,
 ) -> ObjectReport {
-    let object = if response.trace.pruned.is_empty() { None } else { locator.object() };
+    let Trace { pruned, type_errors, errors, .. } = &response.trace;
+    let is_plain =
+        pruned.is_empty() && type_errors.is_empty() && !errors.iter().any(|error| is_of_patch(error, locator));
+    let object = if is_plain { None } else { locator.object() };
     let hints = object.as_ref().map_or_else(Hints::none, hints);
     read_response(response, identity, locator, &hints)
 }
@@ -81,14 +88,16 @@ pub(crate) fn read_response(
     if !accepted {
         let rejection = Rejection {
             errors: response.trace.errors,
+            types: response.trace.type_errors,
             unknown: if response.trace.failed_strict_decoding { &item.pruned } else { &[] },
             undecodable: response.trace.undecodable_field.map(String::from),
             message: &message,
             reason: &reason,
         };
         item.errors = rejection.problems(locator, hints);
+        item.errors.iter_mut().for_each(explain_boolean);
     }
-    item.answer = Some(Answer { code: response.code, reason, message });
+    item.answer = Some(ServerResponse { code: response.code, reason, message });
     if response.trace.is_unfinished {
         item.set_unfinished();
     }
@@ -125,6 +134,8 @@ fn take_result(item: &mut ObjectReport, body: Arc<Value>) {
 /// The parts of a rejection.
 struct Rejection<'a> {
     errors: Vec<FieldError>,
+    /// Where an apply configuration does not have the type of the resource.
+    types: Vec<TypeError>,
     /// The unknown fields that strict decoding reported.
     unknown: &'a [PrunedField],
     /// The path of a field that cannot be decoded.
@@ -135,13 +146,21 @@ struct Rejection<'a> {
 
 impl Rejection<'_> {
     fn problems(self, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Vec<Diagnostic> {
-        if !self.errors.is_empty() {
-            return self.errors.into_iter().map(|error| field_problem(error, locator, hints)).collect();
-        }
-        // Strict decoding reports all unknown fields in one message. They become separate errors with their own
-        // locations.
+        // Strict decoding reports all unknown fields in one message, which for a patch has the whole object. They become
+        // separate errors with their own locations, as do wrong types of an apply configuration.
         if !self.unknown.is_empty() {
             return self.unknown.iter().map(|unknown| self.unknown_field(unknown)).collect();
+        }
+        if !self.types.is_empty() {
+            return self.types.iter().map(|error| type_problem(error, locator, hints)).collect();
+        }
+        if let [error] = self.errors.as_slice()
+            && is_of_patch(error, locator)
+        {
+            return vec![patch_problem(error, locator, hints)];
+        }
+        if !self.errors.is_empty() {
+            return self.errors.into_iter().map(|error| field_problem(error, locator, hints)).collect();
         }
         let location = self.undecodable.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
         vec![Diagnostic {
@@ -165,6 +184,41 @@ impl Rejection<'_> {
     }
 }
 
+/// Returns true for the error about a patched object that cannot be decoded. Its field is `patch`, and its value the whole object.
+fn is_of_patch(error: &FieldError, locator: &dyn FieldLocator) -> bool {
+    error.field == "patch"
+        && error.kind == ErrorType::Invalid
+        && locator.object().is_some_and(|object| object.get("patch").is_none())
+}
+
+/// Returns the error about a patched object without the object, at the field that cannot be decoded if the object of the input
+/// has it.
+fn patch_problem(error: &FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+    let field = hints.undecodable().map(str::to_owned);
+    Diagnostic {
+        kind: error.kind.reason().to_owned(),
+        message: format!("patch: Invalid value: {}", error.detail),
+        location: Some(field.as_deref().map_or_else(|| locator.start(), |path| locator.field(path))),
+        field: Some(field.unwrap_or_else(|| error.field.clone())),
+        detail: Some(error.detail.clone()),
+        ..Diagnostic::default()
+    }
+}
+
+fn type_problem(error: &TypeError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
+    let TypeError { path, value_path, message, is_undeclared } = error;
+    let field = value_path.strip_prefix('.').unwrap_or(value_path);
+    let hint = is_undeclared.then(|| hints.for_unknown_field(field)).flatten();
+    let problem = Diagnostic {
+        kind: TYPED_PATCH.to_owned(),
+        field: (!field.is_empty()).then(|| field.to_owned()),
+        message: if path.is_empty() { message.clone() } else { format!("{path}: {message}") },
+        location: Some(if *is_undeclared { locator.name(field) } else { locator.field(field) }),
+        ..Diagnostic::default()
+    };
+    problem.with_hint(hint.as_ref())
+}
+
 fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_>) -> Diagnostic {
     let location = error.value_path().map_or_else(|| locator.start(), |path| locator.field(path));
     let replacement = hints.for_value(&error);
@@ -177,6 +231,19 @@ fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_
         ..Diagnostic::default()
     };
     problem.with_replacement(replacement)
+}
+
+/// Explains a value that is a boolean in YAML although no word of it says so, such as `on`.
+fn explain_boolean(problem: &mut Diagnostic) {
+    /// Without `true` and `false`, which are booleans in every version of YAML.
+    const WORDS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
+    let is_about_type = problem.kind == ErrorType::TypeInvalid.reason() || problem.kind == "BadRequest";
+    let excerpt = problem.location.as_ref().and_then(|location| location.excerpt.as_ref());
+    let word = excerpt.and_then(|excerpt| excerpt.line.get(excerpt.part.clone())).unwrap_or_default();
+    if is_about_type && problem.help.is_none() && WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+        problem.help = Some(format!("YAML reads `{word}` as a boolean: write it in quotes"));
+        problem.replacement = Some(format!("\"{word}\""));
+    }
 }
 
 /// Returns a warning of the server, with a location if it names a field.

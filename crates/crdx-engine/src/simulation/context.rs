@@ -31,6 +31,8 @@ pub struct SimulationContext<'a> {
     pub scale: bool,
     /// The default namespace of objects.
     pub namespace: &'a str,
+    /// The directory that was rendered on its own, if the object is from one.
+    pub root: Option<&'a str>,
     /// The server for updates of built-in kinds.
     pub built_in: &'a BuiltInServer,
     /// The policies that admit objects, if there are any.

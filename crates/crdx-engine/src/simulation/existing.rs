@@ -7,14 +7,14 @@ use super::name_hash::{NameHash, NameHasher};
 use super::object_store::{ObjectStore, StoredAt, TEMP_FILE_HELP};
 use super::stored_location;
 use crate::cluster::{self, Cluster};
-use crate::documents::Entry;
+use crate::documents::InputEntry;
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object;
 use crdx_types::resources;
 use crdx_value::Value;
 pub use pending::PendingObject;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +35,8 @@ pub struct FileObjects {
     hasher: NameHasher,
     /// By the group that stores the objects, kind and name.
     existing: HashMap<NameHash, Namesakes>,
+    /// The names that objects of rendered directories have updated, with the directory.
+    found: HashSet<NameHash>,
     store: Arc<dyn ObjectStore>,
 }
 
@@ -149,18 +151,21 @@ pub struct Lookup<'a> {
     pub identity: &'a Identity,
     /// The default namespace of objects.
     pub namespace: &'a str,
+    /// The directory that was rendered on its own, if the new object is from one. Each directory may update an existing object.
+    pub root: Option<&'a str>,
 }
 
 impl ExistingObjects {
     /// Keeps the existing objects of files in a store, and passes problems to `show`. Those on which the answers to other
     /// objects depend are added to `others`; `namespace` is the default namespace.
     pub fn from_files(
-        entries: impl Iterator<Item = Entry>,
+        entries: impl Iterator<Item = InputEntry>,
         store: Arc<dyn ObjectStore>,
         (others, namespace): (&mut GivenObjects, &str),
         show: &mut dyn FnMut(ObjectReport),
     ) -> Self {
-        let mut given = FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), store };
+        let mut given =
+            FileObjects { hasher: NameHasher::default(), existing: HashMap::new(), found: HashSet::new(), store };
         for entry in entries {
             let Some((mut object, (group, _, kind))) = object::read_with_kind(entry, show) else { continue };
             let name = object.value().str_at(&["metadata", "name"]).unwrap_or_default();
@@ -216,19 +221,22 @@ impl ExistingObjects {
         pending.map_or_else(|| self.find(wanted), PendingObject::wait)
     }
 
-    /// Returns the existing object from files for a new one. Each is returned once.
+    /// Returns the existing object from files for a new one. Each is returned once for every rendered directory, and once for all
+    /// other inputs.
     fn find(&self, wanted: Lookup<'_>) -> Found {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
         let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-        let FileObjects { hasher, existing, store, .. } = &mut *given;
+        let FileObjects { hasher, existing, found, store } = &mut *given;
         if existing.is_empty() {
             return Found::Nothing;
         }
         let group = resources::stored_group(identity.group(), &identity.kind);
         let name = hasher.hash((group, identity.kind.as_str(), identity.name.as_str()));
         let Some(namesakes) = existing.get_mut(&name) else { return Found::Nothing };
-        match find_among(namesakes.all_mut(), &**store, wanted) {
+        let key = wanted.root.map(|root| hasher.hash((root, name, identity.namespace.as_deref())));
+        let is_used = key.map(|key| !found.insert(key));
+        match find_among(namesakes.all_mut(), &**store, wanted, is_used) {
             Ok(found) => found,
             Err(error) => {
                 let message = format!("the old object cannot be read again from its temporary file: {}", error.kind());
@@ -236,6 +244,11 @@ impl ExistingObjects {
                 Found::Error(cluster::Error { message, help, ..cluster::Error::default() })
             }
         }
+    }
+
+    /// Returns true if files give the existing objects.
+    pub(super) fn is_given(&self) -> bool {
+        matches!(self, Self::Files(_))
     }
 
     /// Returns true if there may be existing objects.
@@ -258,16 +271,25 @@ impl ExistingObjects {
     }
 }
 
-/// Returns the existing object for a new one among those with its name.
-fn find_among(namesakes: &mut [Old], store: &dyn ObjectStore, wanted: Lookup<'_>) -> io::Result<Found> {
-    if let [Old { used: true, .. }] = namesakes {
+/// Returns the existing object for a new one among those with its name. `is_used` is true if the rendered directory of the new
+/// object has updated it; `None` if the new object is of another input.
+fn find_among(
+    namesakes: &mut [Old],
+    store: &dyn ObjectStore,
+    wanted: Lookup<'_>,
+    is_used: Option<bool>,
+) -> io::Result<Found> {
+    if let [Old { used, .. }] = namesakes
+        && is_used.unwrap_or(*used)
+    {
         return Ok(Found::Nothing);
     }
     let mut fitting = Vec::new();
     for old in namesakes {
         let stored = StoredObject::read(store, old.stored_at)?;
         if stored.fits(wanted) {
-            fitting.push((std::mem::replace(&mut old.used, true), stored));
+            let used = std::mem::replace(&mut old.used, true);
+            fitting.push((is_used.unwrap_or(used), stored));
         }
     }
     let mut fitting = fitting.into_iter();
@@ -298,7 +320,23 @@ mod tests {
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         };
-        existing.find(Lookup { identity: &identity, namespace: "default" })
+        existing.find(Lookup { identity: &identity, namespace: "default", root: None })
+    }
+
+    #[test]
+    fn every_rendered_directory_finds_an_old_object_once() {
+        let existing = existing("{apiVersion: g/v1, kind: K, metadata: {name: a}}\n");
+        let identity = Identity {
+            api_version: "g/v1".to_owned(),
+            kind: "K".to_owned(),
+            name: "a".to_owned(),
+            ..Identity::default()
+        };
+        let find = |root| existing.find(Lookup { identity: &identity, namespace: "default", root });
+        for root in [Some("a"), Some("b"), None] {
+            assert_eq!(matches!(find(root), Found::Object(..)), root.is_some(), "{root:?}");
+            assert!(matches!(find(root), Found::Nothing), "{root:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::cluster;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::written_metadata::remove_last_applied;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
-use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
+use crate::report::{Identity, ObjectReport, SourceLocation, Verdict, severity};
 use crate::simulation::answer;
 use crate::simulation::definitions::{DELETION, Definitions, Installed, Route, set_deleting};
 use crate::simulation::filter::SkipReason;
@@ -28,7 +28,7 @@ use crdx_types::{groups, resources};
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::suggest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// State that depends on the order of the input: the CRDs, and the names of objects.
@@ -44,8 +44,8 @@ pub struct OrderedState {
     turns: Turns,
     /// The models by which kubectl validates lists.
     models: Models,
-    /// The objects that inputs so far create.
-    created: CreatedObjects,
+    /// The objects that inputs so far create, by the directory that was rendered on its own, if they are from one.
+    created: HashMap<Option<Arc<str>>, CreatedObjects>,
 }
 
 /// The next step for an object.
@@ -70,7 +70,7 @@ impl OrderedState {
             absent: BTreeSet::new(),
             turns: Turns::new(results),
             models: Models::default(),
-            created: CreatedObjects::default(),
+            created: HashMap::new(),
         }
     }
 
@@ -83,7 +83,7 @@ impl OrderedState {
             absent: self.absent.clone(),
             turns: self.turns.again(),
             models: Models::default(),
-            created: CreatedObjects::default(),
+            created: HashMap::new(),
         }
     }
 
@@ -118,7 +118,7 @@ impl OrderedState {
                         simulator.settings.request_options.now,
                     );
                 }
-                update.warnings.extend(item.warnings.into_iter().filter(|w| w.kind == "Input"));
+                update.warnings.extend(item.warnings.into_iter().filter(|w| severity::is_of_input(&w.kind)));
                 kubectl_errors::explain_annotations(&mut update, simulator.updates.request_kind.verb);
                 item = update;
             }
@@ -165,7 +165,11 @@ impl OrderedState {
     pub fn leave_out(&mut self, simulator: &Simulator, mut object: Object, reason: SkipReason) -> Option<ObjectReport> {
         let identity = identity::identity(object.value(), Namespace::Own);
         let item = match reason {
-            SkipReason::Kind => Some(object.item(identity, Verdict::Skipped, "its kind is skipped with --skip")),
+            SkipReason::Kind => Some(object.item(
+                identity,
+                Verdict::Skipped,
+                "its kind is skipped with --skip or `skip` of the settings",
+            )),
             SkipReason::Labels => None,
         };
         // The object is left out of the report, not of what is sent to the server.
@@ -187,12 +191,13 @@ impl OrderedState {
 
     /// Validates a Namespace or limit range before any later object, whose answer may depend on it.
     fn validate_for_others(&mut self, simulator: &Simulator, object: Object, kind: Kind) -> ObjectReport {
+        let root = object.document.root().cloned();
         let prepared = self.prepare_built_in(simulator, object, kind, &mut None);
         let Simulated { item, stored } = simulator.submit(prepared);
         let EarlierObject::At(stored) = stored else { return item };
         if let Ok(stored) = simulator.store.get(stored) {
             let Identity { namespace, name, .. } = &item.identity;
-            self.created.store(namespace.as_deref(), name, Arc::new(stored));
+            self.created.entry(root).or_default().store(namespace.as_deref(), name, Arc::new(stored));
         }
         item
     }
@@ -209,16 +214,18 @@ impl OrderedState {
         let default = &simulator.settings.namespace;
         let minor = simulator.settings.builtin.release.emulated().number().into();
         let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
-        let created = self.created.so_far();
+        let root = object.document.root().cloned();
+        let created_objects = self.created.entry(root.clone()).or_default();
+        let created = created_objects.so_far();
         let own_namespace = object.value().str_at(&["metadata", "namespace"]).filter(|own| !own.is_empty());
-        self.created.record(object.value(), resource, own_namespace.unwrap_or(default));
+        created_objects.record(object.value(), resource, own_namespace.unwrap_or(default));
         // Objects that are not stored, and generated names, are no turns.
         let resource = resource.filter(|resource| resource.readable && builtin::is_named(object.value()));
         let turn = resource.map(|resource| {
             let namespace = if resource.namespaced { Namespace::Or(default) } else { Namespace::None };
             let Identity { namespace, name, .. } = identity::identity(object.value(), namespace);
             let group = resources::stored_group(resource.group, resource.kind);
-            self.turns.next((group, resource.plural, namespace.unwrap_or_default(), name))
+            self.turns.next((root, group, resource.plural, namespace.unwrap_or_default(), name))
         });
         let pending = located(turn.as_ref(), pending, || simulator.pending(object.value(), &kind));
         PreparedObject { object, resource: Submitted::BuiltIn(kind), created, turn, pending }
@@ -235,10 +242,11 @@ impl OrderedState {
     ) -> PreparedObject {
         let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
         let identity = identity::identity(object.value(), namespace);
-        let created = self.created.so_far();
+        let root = object.document.root().cloned();
+        let created = self.created.entry(root.clone()).or_default().so_far();
         let turn = builtin::is_named(object.value()).then(|| {
             let namespace = identity.namespace.as_deref().unwrap_or_default();
-            self.turns.next((identity.group(), &route.plural, namespace, &identity.name))
+            self.turns.next((root, identity.group(), &route.plural, namespace, &identity.name))
         });
         let locate = || simulator.updates.existing.pending(&identity, &route.plural);
         let pending = located(turn.as_ref(), pending, locate);

@@ -36,7 +36,7 @@ impl Prepared {
 }
 
 /// The resource of an object that is sent.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Submitted {
     /// That of a CRD, with the identity of the object.
     CustomResource(Arc<Route>, Identity),

@@ -1,11 +1,14 @@
 //! The requests for each object of an input on one release.
 
+mod other_file;
+
 use super::admission::Admission;
 use super::built_in_server::BuiltInServer;
 use super::context::SimulationContext;
 use super::context::Updates;
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
+use super::known_cluster::created::Created;
 use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
@@ -13,20 +16,21 @@ use super::prepared::{Prepared, PreparedObject, Submitted};
 use super::server_settings::{self, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
-use super::{builtin, submit};
+use super::{builtin, encrypted, submit};
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
-use crate::report::{ObjectReport, Remark, Verdict};
+use crate::report::{ObjectReport, Remark, SourceLocation, Verdict};
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::object::Kind;
+use crate::simulation::object::{Kind, Object};
 use crdx_server::server::Server;
 use crdx_value::Value;
+use other_file::OtherFile;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SimulatorSettings {
     /// The default namespace of objects.
     pub namespace: String,
     /// The options of requests.
@@ -53,7 +57,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Simulator {
     /// The settings of the run.
-    pub settings: Settings,
+    pub settings: SimulatorSettings,
     /// The server.
     pub server: Arc<Server>,
     /// The request to send, and the existing objects.
@@ -66,14 +70,13 @@ pub struct Simulator {
     pub admission: OnceLock<Arc<Admission>>,
 }
 
-/// Refers an object to the first input with the same name, and lets the next one begin. `earlier` is the result of the turn
-/// before.
-fn end_turn(turn: Option<Turn>, earlier: Option<Done>, simulated: &mut Simulated) {
-    let Some(turn) = turn else { return };
-    let Simulated { item, stored } = simulated;
-    let first = earlier.and_then(|done| done.first);
-    item.remarks.extend(first.clone().map(Remark::SameObject));
-    turn.done(Done { first: first.or_else(|| Some(item.location.without_excerpt())), stored: *stored });
+/// An object that is sent, with its location and the objects of earlier inputs.
+#[derive(Clone)]
+struct PlacedObject<'a> {
+    object: Object,
+    resource: Submitted,
+    location: &'a SourceLocation,
+    created: &'a Created,
 }
 
 impl Simulator {
@@ -102,36 +105,78 @@ impl Simulator {
     pub(super) fn submit(&self, prepared: PreparedObject) -> Simulated {
         let PreparedObject { object, resource, created, turn, pending } = prepared;
         let earlier = turn.as_ref().and_then(Turn::wait);
-        let before = Before { stored: earlier.as_ref().map_or(EarlierObject::None, |done| done.stored), pending };
-        let own_identity = identity::identity(object.value(), Namespace::Own);
         let location = identity::FieldLocator::start(&object.finder());
+        let object = PlacedObject { object, resource, location: &location, created: &created };
+        let (simulated, last) = match earlier.as_ref().and_then(|done| self.other_file(done, &location)) {
+            Some(other) => other_file::submit(self, object, other),
+            None => self.submit_after(object, earlier.as_ref(), pending),
+        };
+        if let Some(turn) = turn {
+            let last = last.or_else(|| Some(location.without_excerpt()));
+            let first = earlier.and_then(|done| done.first).or_else(|| last.clone());
+            turn.done(Done { first, last, stored: simulated.stored });
+        }
+        simulated
+    }
+
+    /// Returns the earlier object of the same name in another file. Files may be for different clusters, so that it is no existing
+    /// object; existing objects that are given, and requests that create nothing, are for one cluster.
+    fn other_file(&self, earlier: &Done, location: &SourceLocation) -> Option<OtherFile> {
+        let last = earlier.last.as_ref().filter(|last| last.source != location.source)?;
+        let is_one_cluster = self.updates.existing.is_given() || !self.updates.request_kind.may_create();
+        let has_object = matches!(earlier.stored, EarlierObject::At(_));
+        (has_object && !is_one_cluster).then(|| OtherFile { location: last.clone(), stored: earlier.stored })
+    }
+
+    /// Sends an object, which updates the one that an earlier input stored. `None` for the location says that it is that of this
+    /// object.
+    fn submit_after(
+        &self,
+        object: PlacedObject<'_>,
+        earlier: Option<&Done>,
+        pending: Option<PendingObject>,
+    ) -> (Simulated, Option<SourceLocation>) {
+        let stored = earlier.map_or(EarlierObject::None, |done| done.stored);
+        let mut simulated = self.send(object, Before { stored, pending });
+        simulated.item.remarks.extend(earlier.and_then(|done| done.first.clone()).map(Remark::SameObject));
+        // After a rejection, the earlier object is still stored.
+        let last = earlier.filter(|_| simulated.item.verdict == Verdict::Rejected).and_then(|done| done.last.clone());
+        (simulated, last)
+    }
+
+    /// Sends an object whose state before is known.
+    fn send(&self, object: PlacedObject<'_>, before: Before) -> Simulated {
+        let PlacedObject { object, resource, location, created } = object;
+        let (encrypted, has_rules) =
+            (Arc::clone(&object.document.encrypted), matches!(resource, Submitted::CustomResource(..)));
+        let own_identity = identity::identity(object.value(), Namespace::Own);
         let unsimulated = self.settings.unsimulated.deciding(object.value());
+        let root = object.document.is_rendered.then_some(&*location.source);
+        let context = SimulationContext { root, ..self.context() };
         // A panic in the simulation of one object must not affect the others.
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
             Submitted::CustomResource(route, identity) => {
-                submit::submit(self.context(), &route, object, identity, (before, &created))
+                submit::submit(context, &route, object, identity, (before, created))
             }
-            Submitted::BuiltIn(kind) => {
-                builtin::submit(self.settings.builtin, self.context(), object, &kind, &created, before)
-            }
+            Submitted::BuiltIn(kind) => builtin::submit(self.settings.builtin, context, object, &kind, created, before),
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
             let reason = "kubectl-crdx itself failed on this object";
-            let mut item = ObjectReport::new(location, Verdict::CannotTell, reason);
+            let mut item = ObjectReport::new(location.clone(), Verdict::CannotTell, reason);
             item.identity = own_identity;
             item.help = Some("this is a bug: please report it, with the object and its CRD".to_owned());
             item.into()
         });
+        encrypted::complete(&mut simulated.item, &encrypted, has_rules);
         if let Some(setting) = unsimulated {
             server_settings::leave_undecided(&mut simulated.item, &setting);
         }
-        end_turn(turn, earlier, &mut simulated);
         simulated
     }
 
     /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
     pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
-        let Settings { builtin, namespace, .. } = &self.settings;
+        let SimulatorSettings { builtin, namespace, .. } = &self.settings;
         builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
     }
 
@@ -145,6 +190,7 @@ impl Simulator {
             show_last_applied: self.settings.show_last_applied,
             scale: self.settings.scale,
             namespace: &self.settings.namespace,
+            root: None,
             admission: self.admission.get().map(Arc::as_ref),
             cluster: self.settings.cluster.as_deref(),
             given: &self.settings.given,

@@ -57,6 +57,8 @@ enum Before {
 pub struct Done {
     /// The location of the first one, without excerpt; `None` if it is lost.
     pub first: Option<SourceLocation>,
+    /// The location of the one whose object is stored, without excerpt; `None` if it is lost.
+    pub last: Option<SourceLocation>,
     /// The object that the last one stored.
     pub stored: EarlierObject,
 }
@@ -107,7 +109,7 @@ impl Turns {
     fn finished(&self, at: StoredAt) -> Done {
         let malformed = || io::ErrorKind::InvalidData.into();
         let done = self.finished.get(at).and_then(|value| Done::from_value(&value).ok_or_else(malformed));
-        done.unwrap_or_else(|error| Done { first: None, stored: EarlierObject::Lost(error.kind()) })
+        done.unwrap_or_else(|error| Done { first: None, last: None, stored: EarlierObject::Lost(error.kind()) })
     }
 
     /// Moves the results of finished turns out of memory.
@@ -171,14 +173,14 @@ impl Drop for Turn {
 impl Done {
     /// Returns the results as a value; `None` if one of them is lost.
     fn to_value(&self) -> Option<Value> {
-        let first = stored_location::to_value(self.first.as_ref()?);
-        Some(Value::Array(vec![first, self.stored.to_value()?]))
+        let [first, last] = [&self.first, &self.last].map(|location| location.as_ref().map(stored_location::to_value));
+        Some(Value::Array(vec![first?, last?, self.stored.to_value()?]))
     }
 
     fn from_value(value: &Value) -> Option<Self> {
-        let [first, stored] = value.as_array()? else { return None };
-        let first = Some(stored_location::from_value(first)?);
-        Some(Self { first, stored: EarlierObject::from_value(stored)? })
+        let [first, last, stored] = value.as_array()? else { return None };
+        let [first, last] = [first, last].map(stored_location::from_value);
+        Some(Self { first: Some(first?), last: Some(last?), stored: EarlierObject::from_value(stored)? })
     }
 }
 
@@ -196,7 +198,7 @@ mod tests {
         let (first, second, other) = (turns.next("a"), turns.next("a"), turns.next("b"));
         let stored = store.put(&crdx_value::Value::Int(7)).unwrap();
         let location = SourceLocation::line(&"a.yaml".into(), 3);
-        let done = Done { first: Some(location), stored: EarlierObject::At(stored) };
+        let done = Done { first: Some(location.clone()), last: Some(location), stored: EarlierObject::At(stored) };
         first.done(done.clone());
         drop(first);
         assert_eq!(second.wait(), Some(done));
@@ -209,7 +211,8 @@ mod tests {
         let mut turns = Turns::new(Box::<MemoryStore>::default());
         let first = Some(SourceLocation::line(&"a.yaml".into(), 3));
         let stored = MemoryStore::default().put(&crdx_value::Value::Null).unwrap();
-        let done = Done { first, stored: EarlierObject::At(stored) };
+        let last = Some(SourceLocation::line(&"b.yaml".into(), 4));
+        let done = Done { first, last, stored: EarlierObject::At(stored) };
         let lost = Done { stored: EarlierObject::Lost(io::ErrorKind::StorageFull), ..done.clone() };
         for name in 0..100 {
             turns.next(name).done(if name == 8 { lost.clone() } else { done.clone() });
@@ -227,10 +230,10 @@ mod tests {
     fn results_that_cannot_be_read_are_lost() {
         let mut turns = Turns::new(Box::<MemoryStore>::default());
         let first = Some(SourceLocation::line(&"a.yaml".into(), 3));
-        turns.next("a").done(Done { first, stored: EarlierObject::None });
+        turns.next("a").done(Done { last: first.clone(), first, stored: EarlierObject::None });
         drop(turns.next("b"));
         turns.finished = turns.finished.empty();
-        let lost = Done { first: None, stored: EarlierObject::Lost(io::ErrorKind::InvalidInput) };
+        let lost = Done { first: None, last: None, stored: EarlierObject::Lost(io::ErrorKind::InvalidInput) };
         assert_eq!(turns.next("a").wait(), Some(lost));
     }
 

@@ -26,7 +26,7 @@ pub enum ValueError {
 
 /// A key, which is also a flag and a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub enum SettingKey {
     /// Files and directories with CRDs.
     Crds,
     /// The simulated versions.
@@ -57,7 +57,7 @@ pub enum Key {
     AdmissionControlConfigFile,
 }
 
-impl Key {
+impl SettingKey {
     /// All keys, in the order in which `config` prints them.
     pub const ALL: [Self; 14] = [
         Self::Crds,

@@ -1,6 +1,7 @@
 //! Decodes the file. Every error has the position in the file.
 
-use super::{ConfigurationError, FILE_NAME, Key, Origin, Setting, Settings};
+use super::targets::{TargetKey, TargetSettings};
+use super::{ConfigurationError, FILE_NAME, Origin, Setting, SettingKey, Settings};
 use crate::git::reference;
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 
 /// The help for `severities`.
 const SEVERITIES: &str = "write a mapping of types to error, warning, note or off";
+
+/// The key of the targets, which is no flag with values.
+const TARGETS: &str = "targets";
 
 /// The start of a text.
 const START: Position = Position { line: 1, column: 1 };
@@ -32,15 +36,18 @@ pub fn settings(text: &[u8], name: &str, base: &Path, full: &Path) -> Result<Set
     let mut settings =
         Settings { file: Some(name.to_owned()), directory: Some(full.to_owned()), ..Settings::default() };
     for (name, value) in &file.members()? {
-        let Some(key) = Key::ALL.into_iter().find(|key| key.name() == name) else {
-            let names = Key::ALL.map(Key::name);
-            let help = closest(name, names).map_or_else(|| format!("the keys are {}", names.join(", ")), did_you_mean);
-            return Err(file.error(name, format!("unknown key {name:?}"), Some(help)));
+        if name == TARGETS {
+            settings.targets = file.targets(value)?;
+            continue;
+        }
+        let Some(key) = SettingKey::ALL.into_iter().find(|key| key.name() == name) else {
+            let names: Vec<&str> = SettingKey::ALL.into_iter().map(SettingKey::name).chain([TARGETS]).collect();
+            return Err(file.unknown_key(name, name, &names));
         };
         if *value == Value::Null {
             continue;
         }
-        let values = file.values(key, value)?;
+        let values = file.values(key, key.name(), value)?;
         settings.settings.insert(key, Setting { values, origin: Origin::File(file.location(name)) });
     }
     Ok(settings)
@@ -68,14 +75,54 @@ impl File<'_> {
         }
     }
 
-    fn values(&self, key: Key, value: &Value) -> Result<Vec<String>, ConfigurationError> {
-        let name = key.name();
+    fn unknown_key(&self, path: &str, name: &str, names: &[&str]) -> ConfigurationError {
+        let help = closest(name, names.iter().copied())
+            .map_or_else(|| format!("the keys are {}", names.join(", ")), did_you_mean);
+        self.error(path, format!("unknown key {name:?}"), Some(help))
+    }
+
+    /// The entries of `targets`. A string is the path or pattern of one or several.
+    fn targets(&self, value: &Value) -> Result<Vec<TargetSettings>, ConfigurationError> {
+        match value {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(items) => {
+                let each = items.iter().enumerate();
+                each.map(|(index, item)| self.target(&format!("{TARGETS}[{index}]"), item)).collect()
+            }
+            item => Ok(vec![self.target(TARGETS, item)?]),
+        }
+    }
+
+    fn target(&self, path: &str, value: &Value) -> Result<TargetSettings, ConfigurationError> {
+        let mut target = TargetSettings::new(self.location(path));
+        let Value::Object(members) = value else {
+            target.paths = vec![self.value(TargetKey::Paths.form(), path, value)?];
+            target.is_each = true;
+            return Ok(target);
+        };
+        for (name, value) in members {
+            let member = format!("{path}.{name}");
+            let Some(key) = TargetKey::ALL.into_iter().find(|key| key.name() == name) else {
+                return Err(self.unknown_key(&member, name, &TargetKey::ALL.map(TargetKey::name)));
+            };
+            if *value != Value::Null {
+                target.set(key, self.values(key.form(), &member, value)?);
+            }
+        }
+        if target.paths.is_empty() {
+            let help = "name the files and directories of this target: paths: clusters/production".to_owned();
+            return Err(self.error(path, "the target has no paths".to_owned(), Some(help)));
+        }
+        Ok(target)
+    }
+
+    fn values(&self, key: SettingKey, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         match value {
             Value::Array(items) if !key.is_mapping() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
                 let values: Vec<String> = items.iter().enumerate().map(item).collect::<Result<_, _>>()?;
                 // Several versions are one value of the flag.
-                let is_one = key == Key::KubernetesVersion && !values.is_empty();
+                let is_one = key == SettingKey::KubernetesVersion && !values.is_empty();
                 Ok(if is_one { vec![values.join(",")] } else { values })
             }
             Value::Object(members) if key.is_mapping() => {
@@ -86,12 +133,12 @@ impl File<'_> {
     }
 
     /// A member of a mapping, as `KEY=VALUE`. YAML reads `off` as false.
-    fn member(&self, key: Key, member: &str, value: &Value) -> Result<String, ConfigurationError> {
+    fn member(&self, key: SettingKey, member: &str, value: &Value) -> Result<String, ConfigurationError> {
         let path = format!("{}.{member}", key.name());
-        if key == Key::Output {
+        if key == SettingKey::Output {
             return Ok(format!("{member}={}", self.value(key, &path, value)?));
         }
-        if key == Key::FeatureGates {
+        if key == SettingKey::FeatureGates {
             let Value::Bool(enabled) = value else {
                 return Err(self.error(&path, "the gate is neither true nor false".to_owned(), None));
             };
@@ -107,17 +154,19 @@ impl File<'_> {
         Ok(text)
     }
 
-    fn value(&self, key: Key, path: &str, value: &Value) -> Result<String, ConfigurationError> {
+    fn value(&self, key: SettingKey, path: &str, value: &Value) -> Result<String, ConfigurationError> {
         let Value::String(text) = value else {
             let help = match (key, value) {
-                (Key::KubernetesVersion | Key::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {
+                (SettingKey::KubernetesVersion | SettingKey::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {
                     "write the version in quotes, such as \"1.34\""
                 }
-                (Key::Severities, _) => SEVERITIES,
-                (Key::Output, _) => "write a format, such as json, or a mapping of commands to formats",
+                (SettingKey::Severities, _) => SEVERITIES,
+                (SettingKey::Output, _) => "write a format, such as json, or a mapping of commands to formats",
                 _ => "write a string, or a list of strings",
             };
-            return Err(self.error(path, format!("{} is not a string", key.name()), Some(help.to_owned())));
+            let name = path.split('[').next().unwrap_or(path);
+            let name = if name == TARGETS { path } else { name };
+            return Err(self.error(path, format!("{name} is not a string"), Some(help.to_owned())));
         };
         key.check(text).map_err(|error| self.error(path, error.to_string(), None))?;
         if !key.is_paths() {
@@ -156,16 +205,16 @@ mod tests {
         let settings =
             read("crds: [a, b/]\nkubernetesVersion: [\"1.31\", \"1.33\"]\nskip: Secret\nold:\noutput: {lint: json}\n");
         let settings = settings.unwrap();
-        assert_eq!(settings.values(Key::Crds), ["a", "b/"]);
-        assert_eq!(settings.values(Key::KubernetesVersion), ["1.31,1.33"]);
+        assert_eq!(settings.values(SettingKey::Crds), ["a", "b/"]);
+        assert_eq!(settings.values(SettingKey::KubernetesVersion), ["1.31,1.33"]);
         assert_eq!(
-            (settings.values(Key::Skip), settings.values(Key::Output)),
+            (settings.values(SettingKey::Skip), settings.values(SettingKey::Output)),
             (&["Secret".to_owned()][..], &["lint=json".to_owned()][..])
         );
-        assert_eq!(settings.settings.get(&Key::Skip).unwrap().origin.to_string(), ".crdx.yaml:3:1");
-        assert!(!settings.settings.contains_key(&Key::Old));
+        assert_eq!(settings.settings.get(&SettingKey::Skip).unwrap().origin.to_string(), ".crdx.yaml:3:1");
+        assert!(!settings.settings.contains_key(&SettingKey::Old));
         let severities = read("severities:\n  Input: off\n  Format: note\n").unwrap();
-        let mut values = severities.values(Key::Severities).to_vec();
+        let mut values = severities.values(SettingKey::Severities).to_vec();
         values.sort();
         assert_eq!(values, ["Format=note", "Input=off"]);
         assert!(read("").unwrap().settings.is_empty());
@@ -190,11 +239,29 @@ mod tests {
             ("crds: a\n---\ncrds: b\n", "2:1", "second document"),
             ("- a\n", "1:1", "not a mapping"),
             ("a: [\n", "2:1", "yaml"),
+            ("targets: [{path: a}]\n", "1:12", "did you mean `paths`?"),
+            ("targets: [{name: a}]\n", "1:11", "has no paths"),
+            ("targets: [{paths: 1}]\n", "1:12", "targets[0].paths is not a string"),
+            ("targets: [{paths: a, kubernetesVersion: '2.1'}]\n", "1:22", "2.1"),
+            ("targets: [{paths: a, old: git:main}]\n", "1:22", "never runs a program"),
+            ("target: a\n", "1:1", "did you mean `targets`?"),
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
             assert!(error.contains(&format!(".crdx.yaml:{position}")), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn a_target_is_a_pattern_or_a_mapping() {
+        let text = "targets:\n- clusters/*\n- name: staging\n  paths: [a, b]\n  crds: c\n  kubernetesVersion: ['1.31', '1.33']\n";
+        let targets = read(text).unwrap().targets;
+        let [each, staging] = targets.as_slice() else { panic!("{targets:?}") };
+        assert_eq!((each.is_each, each.paths.as_slice()), (true, &["clusters/*".to_owned()][..]));
+        assert_eq!((staging.name.as_deref(), staging.paths.len(), staging.crds.len()), (Some("staging"), 2, 1));
+        assert_eq!(staging.kubernetes_version.as_deref(), Some("1.31,1.33"));
+        assert_eq!((staging.is_each, staging.location.line), (false, 3));
+        assert!(read("targets:\n").unwrap().targets.is_empty());
     }
 
     #[test]

@@ -114,14 +114,15 @@ impl Case {
     /// Returns the case of an item of `validate`.
     pub fn from_report(item: &ObjectReport) -> Self {
         let outcome = match item.verdict {
-            Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Rejected => Outcome::Failed,
+            Verdict::Accepted | Verdict::Decodes | Verdict::Skipped if item.fails_by_severity() => Outcome::Failed,
+            Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Skipped => Outcome::Skipped(item.reason.clone()),
             Verdict::CannotTell => Outcome::CannotTell,
         };
         let found = |problem: &Diagnostic, level| Finding {
             level: problem.severity.map_or(level, Level::from),
-            rule: problem.kind.clone(),
+            rule: if problem.kind.is_empty() { item.verdict.as_str().to_owned() } else { problem.kind.clone() },
             field: problem.field.clone(),
             message: of_releases(problem.releases.as_ref(), &problem.message),
             diff: None,
@@ -132,6 +133,7 @@ impl Case {
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
         let cannot_tell = item.releases_with(Verdict::CannotTell);
         let unexplained = match outcome {
+            Outcome::Failed if item.verdict != Verdict::Rejected => false,
             Outcome::Failed | Outcome::CannotTell => !item.errors.iter().any(|error| error.is_of(cannot_tell.as_ref())),
             Outcome::Passed | Outcome::Skipped(_) => false,
         };

@@ -2,8 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx_engine::report::{
-    Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, Severity,
-    SourceLocation, Summary,
+    Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, ServerResponse,
+    Severity, SourceLocation, Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
@@ -85,15 +85,19 @@ pub fn counts<const N: usize>(counts: [(&str, usize); N]) -> Value {
 
 /// Returns the counts of objects by verdict.
 pub fn summary(summary: &Summary) -> Value {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
-    counts([
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
+    let mut all = counts([
         ("accepted", accepted),
         ("rejected", rejected),
         ("decodes", decode),
         ("skipped", skipped),
         ("cannotTell", cannot_tell),
         ("warnings", warnings),
-    ])
+    ]);
+    if let Some(members) = all.as_object_mut().filter(|_| failed > 0) {
+        members.insert("failed".to_owned(), Value::Int(failed as i64));
+    }
+    all
 }
 
 /// Returns the members for the source location and identity.
@@ -138,6 +142,9 @@ fn members(item: &ObjectReport) -> Map {
             put(key, text.into());
         }
     }
+    if let Some(target) = &item.target {
+        put("target", (&**target).into());
+    }
     put("verdict", item.verdict.as_str().into());
     if item.is_unsent {
         put("sent", false.into());
@@ -169,7 +176,7 @@ fn members(item: &ObjectReport) -> Map {
     members
 }
 
-fn answer(answer: &Answer) -> Value {
+fn answer(answer: &ServerResponse) -> Value {
     let mut members = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
     for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
         if !text.is_empty() {
@@ -195,11 +202,7 @@ fn release_answer(one: &ReleaseAnswer) -> Value {
 }
 
 fn remark(remark: &Remark) -> Value {
-    let first = match remark {
-        Remark::SameObject(first) => Some(first),
-        Remark::SentAsCreate => None,
-    };
-    located(&[("type", remark.as_str()), ("message", &remark.message())], first, None)
+    located(&[("type", remark.as_str()), ("message", &remark.message())], remark.location(), None)
 }
 
 fn problem(problem: &Diagnostic) -> Value {

@@ -1,6 +1,6 @@
 //! Findings that many objects share: the first objects are shown in full, the others are counted.
 
-use crdx_engine::report::{Diagnostic, ObjectReport, PrunedField, Verdict};
+use crdx_engine::report::{Diagnostic, ObjectReport, PrunedField, SourceLocation, Verdict};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -44,28 +44,40 @@ impl Repeated {
         if item.verdict == Verdict::CannotTell {
             (&item.reason, &item.help).hash(&mut hasher);
         }
+        let what = match (item.errors.is_empty(), item.warnings.is_empty()) {
+            _ if item.verdict == Verdict::CannotTell => "error",
+            (false, _) => "errors",
+            (true, false) => "warnings",
+            (true, true) => "dropped fields",
+        };
+        let noun = if item.identity.kind.is_empty() { "document" } else { "object" };
+        self.hides_equal(hasher.finish(), (noun, what), &item.called(), &item.location)
+    }
+
+    /// Counts the findings of an object, which `key` identifies: `what` an object or document has. Returns true if enough objects
+    /// with the same findings were shown. `called` is the name of the object, if it has one.
+    pub fn hides_equal(
+        &mut self,
+        key: impl Hash,
+        (noun, what): (&'static str, &'static str),
+        called: &str,
+        location: &SourceLocation,
+    ) -> bool {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
         let hash = hasher.finish();
+        let location = || location.without_excerpt().to_string();
         let Some(group) = self.known.get(&hash).and_then(|index| self.groups.get_mut(*index)) else {
             if self.groups.len() < MAX_GROUPS {
                 self.known.insert(hash, self.groups.len());
-                let what = match (item.errors.is_empty(), item.warnings.is_empty()) {
-                    _ if item.verdict == Verdict::CannotTell => "error",
-                    (false, _) => "errors",
-                    (true, false) => "warnings",
-                    (true, true) => "dropped fields",
-                };
-                let noun = if item.identity.kind.is_empty() { "document" } else { "object" };
-                self.groups.push(Group { first: named(item), noun, what, count: 1, next: String::new() });
+                let first = if called.is_empty() { location() } else { called.to_owned() };
+                self.groups.push(Group { first, noun, what, count: 1, next: String::new() });
             }
             return false;
         };
         group.count += 1;
         if group.count == SHOWN + 1 {
-            let location = item.location.without_excerpt();
-            group.next = match item.called() {
-                name if name.is_empty() => location.to_string(),
-                name => format!("{name} ({location})"),
-            };
+            group.next = if called.is_empty() { location() } else { format!("{called} ({})", location()) };
         }
         group.count > SHOWN
     }
@@ -81,18 +93,10 @@ impl Repeated {
     }
 }
 
-/// Returns the name of an object, or the location of one that has none.
-fn named(item: &ObjectReport) -> String {
-    match item.called() {
-        name if name.is_empty() => item.location.without_excerpt().to_string(),
-        name => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx_engine::report::{Identity, SourceLocation};
+    use crdx_engine::report::Identity;
 
     #[test]
     fn objects_with_equal_findings_are_counted() {

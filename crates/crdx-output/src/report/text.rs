@@ -5,14 +5,15 @@ use super::repeated::Repeated;
 use crate::bounded::PROBLEMS;
 use crate::excerpt::{self, MessageSeverity};
 use crate::{Cell, Column, Columns, Paint, TableStyle, printable};
-use crdx_engine::report::{Answer, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
+use crdx_engine::report::{Diagnostic, ObjectReport, Remark, ServerResponse, SourceLocation, Summary, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
 const MAX_REASONS: usize = 100;
 
 /// The columns before those of verdicts.
-const IDENTITY: &[Column] = &[Column::location("LOCATION"), Column::text("KIND"), Column::text("NAME")];
+const IDENTITY: &[Column] =
+    &[Column::text("TARGET"), Column::location("LOCATION"), Column::text("KIND"), Column::text("NAME")];
 
 /// The columns after those of verdicts.
 const COUNTS: &[Column] = &[
@@ -80,7 +81,8 @@ impl TextReport {
 
     /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
     pub fn row(&mut self, item: &ObjectReport) -> Option<String> {
-        if self.style.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped) {
+        let is_fine = matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped);
+        if self.style.quiet && is_fine && !item.fails_by_severity() {
             return None;
         }
         Some(self.table.row(&cells(item, &self.releases)))
@@ -93,7 +95,8 @@ impl TextReport {
 
     /// Formats the details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &ObjectReport) -> String {
-        let shows_warnings = !self.style.quiet || !matches!(item.verdict, Verdict::Accepted | Verdict::Decodes);
+        let is_fine = matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) && !item.fails_by_severity();
+        let shows_warnings = !self.style.quiet || !is_fine;
         let lists = if shows_warnings { self.style.fields } else { FieldLists::None };
         let dropped = if lists == FieldLists::None { Vec::new() } else { item.dropped_silently() };
         let has_warnings = shows_warnings && !item.warnings.is_empty();
@@ -117,6 +120,7 @@ impl TextReport {
             text.push_str("after these, the server would also report:\n");
         }
         text.push_str(&problems(MessageSeverity::Error, &item.hidden, item, color));
+        text.push_str(&self.answer(item));
         if is_unexplained {
             if is_unreadable {
                 let help = item.help.as_deref();
@@ -138,6 +142,14 @@ impl TextReport {
         }
         text.push_str(&lists.dropped(&dropped, item, color));
         text
+    }
+
+    /// Formats the server's whole text with `-v`: errors of a patch are shown without the object that is in it.
+    fn answer(&self, item: &ObjectReport) -> String {
+        let answer = item.answer.as_ref().filter(|_| self.style.fields == FieldLists::All);
+        let message = answer.map(|answer| answer.message.as_str()).unwrap_or_default();
+        let is_shown = message.is_empty() || item.errors.iter().any(|error| error.message == message);
+        if is_shown { String::new() } else { format!("the server answers: {}\n", printable::text(message)) }
     }
 
     /// Formats the defaulted fields of an item, or collects them for [`Self::few_defaults`].
@@ -212,7 +224,13 @@ fn cells(item: &ObjectReport, releases: &[Release]) -> Vec<Cell> {
     let verdict = |verdict: Verdict| Cell::painted(verdict.text(), paint(verdict));
     let count = |n: usize| Cell::from(if answered { n.to_string() } else { "-".to_owned() });
     let location = SourceLocation { column: 0, excerpt: None, ..item.location.clone() }.to_string();
-    let mut cells = vec![Cell::from(location), or_dash(&item.identity.kind), or_dash(&item.identity.full_name())];
+    let target = item.target.as_deref().unwrap_or_default();
+    let mut cells = vec![
+        Cell::from(target),
+        Cell::from(location),
+        or_dash(&item.identity.kind),
+        or_dash(&item.identity.full_name()),
+    ];
     match releases {
         [] => cells.push(verdict(item.verdict)),
         several => cells.extend(several.iter().map(|release| verdict(item.verdict_of(*release)))),
@@ -261,7 +279,7 @@ fn heading(item: &ObjectReport) -> String {
         return format!("{} would be rejected:", named(item));
     };
     let by = item.releases_with(Verdict::Rejected).map_or_else(String::new, |set| format!(" by Kubernetes {set}"));
-    let Answer { code, reason, .. } = answer;
+    let ServerResponse { code, reason, .. } = answer;
     let reason = if reason.is_empty() { String::new() } else { format!(" {reason}") };
     format!("{} would be rejected{by} ({code}{reason}):", named(item))
 }
@@ -290,7 +308,7 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport,
 
 /// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`.
 pub fn summary_line(summary: &Summary, color: bool) -> String {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let fates = [
         (accepted, "accepted", Verdict::Accepted),
@@ -312,6 +330,11 @@ pub fn summary_line(summary: &Summary, color: bool) -> String {
     if warnings > 0 {
         line.push_str("; ");
         line.push_str(&plural(warnings, "warning"));
+    }
+    if failed > 0 {
+        let text =
+            format!("; {} by severity", if failed == 1 { "1 fails".to_owned() } else { format!("{failed} fail") });
+        line.push_str(&Paint::Red.when(color, &text));
     }
     line.push('\n');
     line
@@ -340,7 +363,7 @@ mod tests {
             namespace: Some("default".to_owned()),
             name: "x".to_owned(),
         };
-        item.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: String::new() });
+        item.answer = Some(ServerResponse { code: 422, reason: "Invalid".to_owned(), message: String::new() });
         item.errors.push(Diagnostic {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),

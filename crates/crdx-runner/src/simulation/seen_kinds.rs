@@ -5,7 +5,7 @@ use crdx_builtin::service_account;
 use crdx_cluster::Written;
 use crdx_engine::kubectl::Subresource;
 use crdx_engine::report::admission::{Webhook, counted};
-use crdx_engine::report::{Action, ObjectReport, RunNote, Verdict};
+use crdx_engine::report::{Action, ObjectReport, Remark, RunNote, Verdict};
 use crdx_engine::simulation::builtin::service_allocations;
 use crdx_engine::simulation::definitions::Definitions;
 use crdx_engine::simulation::pod_classes::{self, Class};
@@ -40,6 +40,8 @@ pub struct SeenKinds {
     service_accounts: BTreeSet<String>,
     /// The service accounts among the inputs, with their namespaces.
     created_service_accounts: BTreeSet<String>,
+    /// The number of objects that differ from those of the same name in other files, and a text about the first.
+    conflicting: (usize, String),
     /// New Services with the cluster IPs and node ports that they name.
     services: BTreeSet<String>,
 }
@@ -53,6 +55,7 @@ impl SeenKinds {
         for webhook in item.admission.iter().flat_map(|admission| &admission.webhooks) {
             *self.webhooks.entry(webhook.clone()).or_default() += 1;
         }
+        self.add_conflicts(item);
         self.decoded += usize::from(item.verdict == Verdict::Decodes);
         self.add_built_in(item);
         let identity = &item.identity;
@@ -81,6 +84,31 @@ impl SeenKinds {
         {
             kind.namespaces.insert(namespace.clone());
         }
+    }
+
+    fn add_conflicts(&mut self, item: &ObjectReport) {
+        for remark in &item.remarks {
+            let Remark::ConflictingObject(other) = remark else { continue };
+            let (count, first) = &mut self.conflicting;
+            *count += 1;
+            if first.is_empty() {
+                *first = format!("{} in {other} and {}", item.called(), item.location.without_excerpt());
+            }
+        }
+    }
+
+    /// The note about objects that several files have.
+    fn conflicts(&self) -> Option<RunNote> {
+        let (count, first) = &self.conflicting;
+        let names = match count {
+            0 => return None,
+            1 => format!("two files have different objects of one name, {first}"),
+            n => format!("{n} objects differ from those of the same name in other files, the first of them {first}"),
+        };
+        let message = format!(
+            "{names}; each was validated on its own. If the files are for different clusters, give the directory of each with --target"
+        );
+        Some(RunNote { kind: "conflictingObjects", message })
     }
 
     /// Records classes that files give.
@@ -153,6 +181,7 @@ impl SeenKinds {
         evaluated: bool,
         reads_cluster: bool,
     ) -> Vec<RunNote> {
+        let conflicts = self.conflicts();
         let not_read = if reads_cluster { Vec::new() } else { self.not_read() };
         let mut converted = Vec::new();
         let mut written = Vec::new();
@@ -188,7 +217,7 @@ impl SeenKinds {
             RunNote { kind: "undecidedPolicy", message }
         });
         let webhooks = self.webhooks.into_iter().map(|(webhook, count)| webhook.note(count));
-        let mut notes: Vec<RunNote> = undecided.chain(webhooks).collect();
+        let mut notes: Vec<RunNote> = conflicts.into_iter().chain(undecided).chain(webhooks).collect();
         notes.extend(not_read);
         if !converted.is_empty() {
             let message = format!(

@@ -18,21 +18,41 @@ use crdx_value::{Value, print, quote::go_quote};
 /// An error at a path in a typed value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeError {
-    /// The path, such as `.spec.a`; empty for the root.
+    /// The path, such as `.spec.a[name="b"]`; empty for the root.
     pub path: String,
+    /// The same path with the indexes of items, such as `.spec.a[0]`.
+    pub value_path: String,
     /// The error message.
     pub message: String,
+    /// True if the type has no field of this name.
+    pub is_undeclared: bool,
 }
 
 /// The errors of a typed value.
 pub(crate) type TypeErrors = Vec<TypeError>;
 
 fn error(message: impl Into<String>) -> TypeErrors {
-    vec![TypeError { path: String::new(), message: message.into() }]
+    let (path, value_path) = (String::new(), String::new());
+    vec![TypeError { path, value_path, message: message.into(), is_undeclared: false }]
 }
 
 fn prefixed(errors: TypeErrors, element: &PathElement) -> TypeErrors {
-    errors.into_iter().map(|e| TypeError { path: format!("{element}{}", e.path), ..e }).collect()
+    let prefixed = |e: TypeError| TypeError {
+        path: format!("{element}{}", e.path),
+        value_path: format!("{element}{}", e.value_path),
+        ..e
+    };
+    errors.into_iter().map(prefixed).collect()
+}
+
+/// Like [`prefixed`], for errors in the item of a list at an index.
+fn prefixed_item(errors: TypeErrors, element: &PathElement, index: usize) -> TypeErrors {
+    let prefixed = |e: TypeError| TypeError {
+        path: format!("{element}{}", e.path),
+        value_path: format!("[{index}]{}", e.value_path),
+        ..e
+    };
+    errors.into_iter().map(prefixed).collect()
 }
 
 /// Formats errors: a single error alone, or a list under `errors:`.

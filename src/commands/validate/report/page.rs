@@ -12,10 +12,11 @@ pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "D
 
 /// Formats the head of the page.
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let (headline, colour) = match (rejected, cannot_tell) {
         (0, 0) if total == 0 => ("There is no object".to_owned(), Colour::Plain),
+        (0, 0) if failed > 0 => (format!("{failed} of {} fail by severity", plural(total, "object")), Colour::Bad),
         (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Colour::Good),
         (0, 0) => ("The server would accept everything".to_owned(), Colour::Good),
         (0, n) => (format!("No verdict for {n} of {}", plural(total, "object")), Colour::Unsure),
@@ -49,8 +50,16 @@ pub fn row(item: &ObjectReport, n: usize) -> String {
         if answered { item.action.as_str() } else { "–" },
         count(item.pruned.len()),
         count(item.defaulted.len()),
-        escaped(&item.location.to_string()),
+        escaped(&place(item)),
     )
+}
+
+/// Returns the location of an item, with its target if there are several.
+fn place(item: &ObjectReport) -> String {
+    match &item.target {
+        Some(target) => format!("{target}: {}", item.location),
+        None => item.location.to_string(),
+    }
 }
 
 /// Returns true if an item has details in addition to its row.

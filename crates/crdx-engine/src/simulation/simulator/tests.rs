@@ -1,13 +1,12 @@
 //! A simulation without files, threads and a cluster.
 
 use super::*;
-use crate::documents::{self, Entry};
+use crate::documents::{self, InputEntry};
 use crate::fixture::kites_yaml;
-use crate::kubectl::{FieldValidation, RequestKind, Verb};
-use crate::report::SourceLocation;
+use crate::kubectl::{Action, FieldValidation, RequestKind, Verb};
+use crate::report::severity::CONFLICTING_OBJECT;
 use crate::simulation::OrderedState;
 use crate::simulation::existing::ExistingObjects;
-use crate::simulation::object::Object;
 use crate::simulation::object_store::MemoryStore;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_server::cluster_state::UnknownCluster;
@@ -29,7 +28,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
     });
     let level = FieldValidation::Strict;
     let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
-    let settings = Settings {
+    let settings = SimulatorSettings {
         namespace: "default".to_owned(),
         request_options,
         show_last_applied: false,
@@ -57,13 +56,19 @@ fn reports(input: &str) -> Vec<ObjectReport> {
 }
 
 fn reports_of(simulator: &Simulator, input: &str) -> Vec<ObjectReport> {
+    reports_of_files(simulator, &[("input.yaml", input)], false)
+}
+
+/// The reports of the documents of several files, or of the directories that were rendered.
+fn reports_of_files(simulator: &Simulator, files: &[(&str, &str)], is_rendered: bool) -> Vec<ObjectReport> {
     let mut state = OrderedState::new(simulator.store.empty());
     let report = |entry| {
-        let Entry::Document(document) = entry else { panic!("{entry:?}") };
+        let InputEntry::Document(mut document) = entry else { panic!("{entry:?}") };
+        document.is_rendered = is_rendered;
         let destination = state.destination(simulator, Object { document, warnings: Vec::new() });
         simulator.simulate(state.prepare(simulator, destination, &mut None))
     };
-    documents::read("input.yaml", input).into_iter().map(report).collect()
+    files.iter().flat_map(|(name, text)| documents::read(name, text)).map(report).collect()
 }
 
 /// The CRD of kites that cannot shrink.
@@ -103,6 +108,47 @@ fn a_second_object_of_the_same_name_is_an_update() {
     assert_eq!(reports[2].verdict, Verdict::Rejected);
     assert!(reports[2].errors[0].message.contains("it cannot shrink"), "{:?}", reports[2].errors);
     assert!(matches!(reports[2].remarks[..], [Remark::SameObject(_)]));
+}
+
+#[test]
+fn an_object_of_another_file_is_validated_alone() {
+    let files = [("crd.yaml", &*definition()), ("a.yaml", &kite(7)), ("b.yaml", &kite(5)), ("c.yaml", &kite(5))];
+    let reports = reports_of_files(&simulator(), &files, false);
+    assert_eq!(verdicts(&reports), [Verdict::Accepted; 4]);
+    let [warning] = reports[2].warnings.as_slice() else { panic!("{:?}", reports[2]) };
+    assert!(warning.message.starts_with("as an update of a.yaml:2, it would be rejected: spec: "), "{warning:?}");
+    assert_eq!((warning.kind.as_str(), reports[2].action), (CONFLICTING_OBJECT, Action::Create));
+    let remarks: Vec<_> = reports.iter().flat_map(|report| &report.remarks).map(Remark::message).collect();
+    assert_eq!(remarks, ["differs from the same object at a.yaml:2", "same object as b.yaml:2, applied after it"]);
+}
+
+#[test]
+fn a_rejected_object_of_another_file_is_no_existing_object() {
+    let (valid, invalid) = (kite(7), kite(101));
+    let files = [("crd.yaml", &*definition()), ("a.yaml", &*valid), ("b.yaml", &invalid), ("c.yaml", &kite(3))];
+    let reports = reports_of_files(&simulator(), &files, false);
+    assert_eq!(verdicts(&reports)[2..], [Verdict::Rejected, Verdict::Accepted]);
+    assert!(reports[3].warnings[0].message.contains("as an update of a.yaml:2,"), "{:?}", reports[3].warnings);
+}
+
+#[test]
+fn existing_objects_are_updated_by_every_file() {
+    let simulator = simulator_of(RequestKind::default(), Some(&kite(6)));
+    let files = [("crd.yaml", &*definition()), ("a.yaml", &kite(7)), ("b.yaml", &kite(5))];
+    let reports = reports_of_files(&simulator, &files, false);
+    assert_eq!(verdicts(&reports)[1..], [Verdict::Accepted, Verdict::Rejected]);
+}
+
+#[test]
+fn rendered_directories_are_independent() {
+    let base = [definition(), kite(7)].concat();
+    let production = [kite(6), kite(5)].concat();
+    let files = [("base", &*base), ("production", &*production), ("staging", &kite(5))];
+    let reports = reports_of_files(&simulator(), &files, true);
+    let [accepted, rejected] = [Verdict::Accepted, Verdict::Rejected];
+    // Within a directory, the second object updates the first.
+    assert_eq!(verdicts(&reports), [accepted, accepted, accepted, rejected, accepted]);
+    assert_eq!(reports.iter().filter(|report| report.remarks.is_empty()).count(), 4);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::RequestOptions;
-use crate::kubectl::send::{self, Target};
+use crate::kubectl::send::{self, ObjectTarget};
 use crate::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::answer::read_response;
@@ -24,7 +24,7 @@ pub struct Submission<'a> {
     /// The server and the options.
     pub context: SimulationContext<'a>,
     /// The resource of the object.
-    pub target: Target<'a>,
+    pub target: ObjectTarget<'a>,
     /// The known state of the cluster.
     pub cluster: &'a Arc<KnownCluster>,
     /// Hints of the schema.
@@ -126,9 +126,11 @@ fn take_stored(context: SimulationContext<'_>, definition: &str, identity: &Iden
 
 /// Returns true if an object was refused because of unknown fields, before other validation.
 fn refuses_unknown_fields(item: &ObjectReport, request_options: RequestOptions) -> bool {
+    // A patch with unknown fields is invalid (422).
     request_options.level == FieldValidation::Strict
         && !item.pruned.is_empty()
-        && item.answer.as_ref().is_some_and(|answer| answer.code == 400)
+        && item.answer.as_ref().is_some_and(|answer| matches!(answer.code, 400 | 422))
+        && item.errors.iter().all(|error| item.pruned.iter().any(|unknown| error.field.as_ref() == Some(&unknown.path)))
 }
 
 /// Returns the errors that the server would report if it pruned unknown fields instead of refusing them: sends the same
@@ -144,7 +146,7 @@ fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagno
     }
     // Validation comes after the namespace: show its errors, too.
     let unchecked = Arc::new(cluster.without_namespaces());
-    let target = Target { sender: Some(if refuses_namespace { &unchecked } else { cluster }), ..target };
+    let target = ObjectTarget { sender: Some(if refuses_namespace { &unchecked } else { cluster }), ..target };
     let Some(object) = locator.object() else { return Vec::new() };
     let object = kubectl_errors::in_namespace(object, &item.identity);
     let request_options =

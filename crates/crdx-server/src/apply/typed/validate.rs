@@ -1,6 +1,6 @@
 //! Validates a value against its type (`typed/validate.go`).
 
-use super::{TypeErrors, error, item_element, prefixed, scalar_error};
+use super::{TypeError, TypeErrors, error, item_element, prefixed, prefixed_item, scalar_error};
 use crate::apply::{gofmt, path::PathElement};
 use crdx_types::merge::{Choice, ListRelation, ListType, MapType, Type};
 use crdx_value::Value;
@@ -65,7 +65,7 @@ fn validate_list(list: &ListType, value: &Value, how: Validation) -> TypeErrors 
         }
         let below = validate(ty, item, how);
         if !below.is_empty() {
-            errors.extend(prefixed(below, &element));
+            errors.extend(prefixed_item(below, &element, index));
         }
     }
     errors
@@ -81,7 +81,9 @@ fn validate_map(map: &MapType, value: &Value, how: Validation) -> TypeErrors {
     for (name, member) in members {
         let element = || PathElement::Field(name.clone());
         let Some(ty) = map.type_of(name) else {
-            errors.extend(prefixed(error("field not declared in schema"), &element()));
+            let undeclared = error("field not declared in schema").into_iter();
+            let undeclared = undeclared.map(|e| TypeError { is_undeclared: true, ..e }).collect();
+            errors.extend(prefixed(undeclared, &element()));
             // For a map, the server stops at the first error.
             break;
         };

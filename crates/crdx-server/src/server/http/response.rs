@@ -1,5 +1,6 @@
 //! A response as a value.
 
+use crate::apply::typed::TypeError;
 use crate::cluster_state::Wanted;
 use crate::pipeline::Defaulted;
 use crate::policies::findings::Findings;
@@ -65,6 +66,8 @@ pub struct Trace {
     pub failed_strict_decoding: bool,
     /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
     pub undecodable_field: Option<Box<str>>,
+    /// Where an apply configuration does not have the type of the resource, if that is the reason for a rejection.
+    pub type_errors: Vec<TypeError>,
     /// The field errors of a 422.
     pub errors: ErrorList,
     /// Decisions and changes made by admission policies, if any policy was evaluated.

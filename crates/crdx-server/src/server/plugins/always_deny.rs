@@ -1,6 +1,6 @@
 //! `AlwaysDeny` (`plugin/pkg/admission/deny`).
 
-use crate::server::admission::{Attributes, Operation, Plugin, Report};
+use crate::server::admission::{AdmissionReport, Attributes, Operation, Plugin};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::scope::RequestScope;
@@ -24,7 +24,7 @@ impl Plugin for AlwaysDeny {
         attributes: &Attributes<'_>,
         _: Option<&Value>,
         _: &Calls,
-        _: &mut Report,
+        _: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         Err(attributes.forbidden("admission control is denying all modifications"))
     }
