@@ -15,6 +15,7 @@ fn run(text: &[u8]) {
     let Ok(suite) = Suite::read("fuzzed", text) else { return };
     let definition = Arc::new(yaml::read(KITES).expect("the example is YAML"));
     let setup = ServerSetup {
+        plugins: crdx_server::server::AdmissionPlugins::default(),
         release: Release::NEWEST,
         subject: Subject::CustomResource { definition: Arc::clone(&definition), file: Arc::clone(&definition) },
         additional_crds: Vec::new(),

@@ -46,7 +46,8 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         differs: false,
     };
     let compares = Some(CompareOptions { server_metadata: args.show_last_applied });
-    let plan = |plan: Plan| Plan { scale: report.json, compares, ..plan };
+    let server = args.server.settings()?;
+    let plan = |plan: Plan| targets::with_server(Plan { scale: report.json, compares, ..plan }, &server);
     let releases = args.kubernetes.kubernetes_version.map(Into::into);
     let plans = targets::plans(&args.inputs, &args.updates, &releases, &args.cluster);
     let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();

@@ -1,5 +1,6 @@
 //! The groups of flags that commands share, and the types of their values. Flags are named as kubectl names them.
 
+pub mod admission_configuration;
 pub mod boolean;
 mod cluster;
 mod color;
@@ -12,6 +13,7 @@ mod object_name;
 mod paths;
 pub mod policies;
 mod reports;
+pub mod server;
 mod severities;
 mod targets;
 mod updates;
@@ -26,6 +28,7 @@ pub use object_name::ObjectName;
 pub use paths::{Paths, Reading, report_notes};
 pub use policies::Policies;
 pub use reports::ReportFormat;
+pub use server::Server;
 pub use severities::Severities;
 pub use targets::{Target, targets};
 pub use updates::Updates;

@@ -73,6 +73,7 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
         }
         simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });
+    let releases = args.server.configured(&releases)?;
     let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());

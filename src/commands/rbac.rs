@@ -96,7 +96,7 @@ fn role(name: &str, wanted: &BTreeMap<String, BTreeSet<String>>) -> Value {
         "validatingwebhookconfigurations",
     ];
     let paths = object([
-        ("nonResourceURLs", texts(["/api", "/api/*", "/apis", "/apis/*", "/version"])),
+        ("nonResourceURLs", texts(["/api", "/api/*", "/apis", "/apis/*", "/flagz", "/metrics", "/version"])),
         ("verbs", texts(["get"])),
     ]);
     let mut rules = vec![

@@ -10,7 +10,7 @@ use crdx_files::open::private_log;
 use crdx_output::printable::complain;
 use crdx_serve::{Opened, Running, Runtime, ServeOptions, StateFile, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
+use crdx_server::server::{AdmissionPlugins, Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
 use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -90,13 +90,13 @@ fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, N
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
-    let mut release = args.kubernetes.kubernetes_version.unwrap_or_else(|| load::release(args));
-    for (name, enabled) in &args.feature_gates {
-        release = release.with_gate(name, *enabled).map_err(|error| one(format!("--feature-gates {name}: {error}")))?;
-    }
+    let release = args.kubernetes.kubernetes_version.unwrap_or_else(|| load::release(args));
+    let release = args.settings.release(release).map_err(|error| one(error.to_string()))?;
+    let settings = args.settings.settings().map_err(|error| one(error.to_string()))?;
+    let plugins = settings.plugins(release, AdmissionPlugins::default()).map_err(|error| one(error.to_string()))?;
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
     let server = crdx_kinds::builder(release, crdx_serve::seed()).with_compression().with_notifier(runtime.notifier());
-    let mut server = server.created_at(now);
+    let mut server = server.created_at(now).with_admission_plugins(plugins.0);
     if let Some((rule, names)) = namespaces(args).map_err(|error| one(error.to_string()))? {
         server = server.with_namespaces(rule, &names);
     }

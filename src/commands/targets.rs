@@ -9,6 +9,7 @@ use crdx_input::render::Renderer;
 use crdx_input::{ReadBytes, files};
 use crdx_output::secrets;
 use crdx_runner::simulation::{self, Plan, RunSummary};
+use crdx_server::server::ServerSettings;
 use crdx_value::release::{Release, ReleaseSet};
 use std::io;
 use std::sync::Arc;
@@ -71,8 +72,16 @@ fn plan(
         target: cluster.target(),
         offline: cluster.offline,
         namespace: cluster.namespace.clone(),
+        server: ServerSettings::default(),
         now: terminal::now(),
     }
+}
+
+/// Returns a plan with the settings of the server, whose policies in files are added.
+pub fn with_server(plan: Plan, server: &ServerSettings) -> Plan {
+    let mut policies = plan.policies;
+    policies.paths.extend(server.admission.manifest_directories().map(str::to_owned));
+    Plan { server: server.clone(), policies, ..plan }
 }
 
 /// Returns the counter for the bytes of the objects of all plans, for the progress line.

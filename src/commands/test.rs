@@ -55,7 +55,7 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
         }
     }
     let mut library = load::Library::default();
-    let selection = selection(args);
+    let selection = selection(args)?;
     let now = terminal::now();
     let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
     problems.append(&mut library.problems);
@@ -107,13 +107,14 @@ fn is_below(covered: &[CoverageReport], least: u8) -> bool {
 }
 
 /// Returns the cases that the flags select.
-fn selection(args: &args::Test) -> plan::Selection {
-    plan::Selection {
+fn selection(args: &args::Test) -> Result<plan::Selection, Error> {
+    Ok(plan::Selection {
         crds: args.crds.clone(),
         annotations: args.annotation.clone(),
         filter: args.filter.clone(),
         releases: args.kubernetes.kubernetes_version.clone(),
-    }
+        server: args.server.settings()?,
+    })
 }
 
 /// Returns the suites of all paths.

@@ -58,13 +58,14 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
     // The HTML page shows changes if there are existing objects.
     let live = !args.cluster.offline && crdx_cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
+    let server = args.server.settings()?;
     let plan = |plan: Plan| Plan {
         show_last_applied: args.show_last_applied,
         table: args.output == Some(flags::ReportFormat::Wide),
         scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
         compares: (args.output == Some(flags::ReportFormat::Html) && has_existing)
             .then_some(CompareOptions { server_metadata: false }),
-        ..plan
+        ..targets::with_server(plan, &server)
     };
     let plans = targets::plans(&args.inputs, &args.updates, releases, &args.cluster);
     let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();

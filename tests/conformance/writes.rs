@@ -282,6 +282,7 @@ impl Validate {
             cluster: None,
             given: Arc::new(given),
             live: None,
+            unsimulated: Arc::default(),
         };
         let simulator = Simulator {
             settings,

@@ -10,6 +10,7 @@ mod cel_functions;
 pub mod cel_parse;
 mod cel_releases;
 pub mod cel_runs;
+mod feature_gates;
 mod formats;
 mod lists;
 mod policy_types;

@@ -7,7 +7,7 @@ use crdx_cel::types::Type;
 use crdx_cel::value::{Map, MapKey, Opaque, Quantity, Semver, Value as Cel};
 use crdx_value::GoError;
 use crdx_value::Value;
-use crdx_value::release::{Release, V1_36};
+use crdx_value::release::{Gate, Release};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub fn environment(release: Release) -> Env {
     let quantity = Type::Object("kubernetes.Quantity".into());
     let capacity = Type::map(Type::String, Type::map(Type::String, quantity));
     let mut fields = vec![("driver", Type::String), ("attributes", attributes), ("capacity", capacity)];
-    if release.since(V1_36) {
+    if release.enables(Gate::DRAConsumableCapacity) {
         fields.push(("allowMultipleAllocations", Type::Bool));
     }
     let fields = fields.into_iter().map(|(name, type_)| {

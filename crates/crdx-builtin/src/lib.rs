@@ -1,6 +1,7 @@
 //! The behaviour of Kubernetes' built-in kinds that their Go types do not describe.
 
 pub mod admin_access;
+pub mod admission;
 mod amounts;
 pub mod default_class;
 pub mod device;

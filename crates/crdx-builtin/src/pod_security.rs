@@ -1,5 +1,5 @@
 //! The pod security standards, which the admission plugin `PodSecurity` enforces by the labels of a namespace
-//! (`k8s.io/pod-security-admission`), with the plugin's default configuration: namespaces without labels are privileged.
+//! (`k8s.io/pod-security-admission`). By default, namespaces without labels are privileged.
 
 mod baseline;
 mod checked_pod;
@@ -16,7 +16,7 @@ use std::fmt;
 pub const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 
 /// The policy of a namespace. Its mode `audit` has no effect that a client sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Pods that violate it are rejected.
     pub enforce: LevelVersion,
@@ -25,7 +25,7 @@ pub struct Policy {
 }
 
 /// A level at a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelVersion {
     level: Level,
     /// N of `v1.N`; `None` for `latest`.
@@ -33,41 +33,75 @@ pub struct LevelVersion {
 }
 
 /// A level, from the least to the most strict one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    #[default]
     Privileged,
     Baseline,
     Restricted,
 }
 
+/// The configuration of the plugin (`PodSecurityConfiguration`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// The policy of namespaces without labels.
+    pub defaults: Policy,
+    /// The users whose requests are not checked.
+    pub exempt_users: Vec<String>,
+    /// The namespaces that are not checked.
+    pub exempt_namespaces: Vec<String>,
+    /// The runtime classes of Pods that are not checked.
+    pub exempt_runtime_classes: Vec<String>,
+}
+
+impl Configuration {
+    /// Returns true if a write is not checked. `spec` is that of a Pod or its template.
+    pub fn exempts(&self, namespace: &str, user: &str, spec: &Value) -> bool {
+        let has = |list: &[String], text: &str| !text.is_empty() && list.iter().any(|item| item == text);
+        has(&self.exempt_namespaces, namespace)
+            || has(&self.exempt_users, user)
+            || has(&self.exempt_runtime_classes, spec.str_at(&["runtimeClassName"]).unwrap_or_default())
+    }
+}
+
 impl Policy {
-    /// The policy of the namespace with these labels (`PolicyToEvaluate`).
-    pub fn from_labels(labels: &Value) -> Self {
+    /// The policy of the namespace with these labels, which replace defaults (`PolicyToEvaluate`).
+    pub fn from_labels(labels: &Value, defaults: Self) -> Self {
         let label = |name: &str| labels.str_at(&[&format!("pod-security.kubernetes.io/{name}")]);
         let version = |mode: &str| label(&format!("{mode}-version")).map(|text| version(text).unwrap_or_default());
-        // An invalid level is the most strict one, and does not warn.
+        let mut policy = defaults;
         let enforced = label("enforce").map(Level::parse);
-        let enforce = LevelVersion {
-            level: enforced.map_or(Level::Privileged, |level| level.unwrap_or(Level::Restricted)),
-            version: version("enforce").flatten(),
-        };
+        if let Some(level) = enforced {
+            // An invalid level is the most strict one, and is no default of warnings.
+            policy.enforce.level = level.unwrap_or(Level::Restricted);
+        }
+        policy.enforce.version = version("enforce").unwrap_or(policy.enforce.version);
         let warned = label("warn").map(|level| Level::parse(level).unwrap_or(Level::Privileged));
-        let warn = match (warned, enforced.flatten()) {
-            (Some(level), _) => LevelVersion { level, version: version("warn").flatten() },
-            (None, Some(level)) if level > Level::Privileged => {
-                LevelVersion { level, version: version("warn").unwrap_or(enforce.version) }
+        policy.warn.level = warned.unwrap_or(policy.warn.level);
+        policy.warn.version = version("warn").unwrap_or(policy.warn.version);
+        if warned.is_none()
+            && let Some(level) = enforced.flatten()
+            && level > policy.warn.level
+        {
+            policy.warn.level = level;
+            if version("warn").is_none() {
+                policy.warn.version = policy.enforce.version;
             }
-            _ => LevelVersion { level: Level::Privileged, version: version("warn").flatten() },
-        };
-        Self { enforce, warn }
+        }
+        policy
     }
 }
 
 impl LevelVersion {
+    /// Parses a level and a version; `None` if one of them is invalid.
+    pub fn parse(level: &str, version_text: &str) -> Option<Self> {
+        Some(Self { level: Level::parse(level)?, version: version(version_text)? })
+    }
+
     /// The fields of a Pod that are not allowed; `None` if there are none. `metadata` and `spec` are those of a Pod or its template,
     /// with defaults.
     pub fn violation(self, metadata: &Value, spec: &Value, release: Release) -> Option<String> {
-        let binary = u64::from(release.minor().number());
+        let binary = u64::from(release.emulated().number());
         let version = self.version.map_or(binary, |version| version.min(binary));
         let pod = CheckedPod { metadata, spec, version, binary };
         let violations: Vec<String> = checks::of(self.level, version).filter_map(|check| check(&pod)).collect();
@@ -157,7 +191,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (format!("pod-security.kubernetes.io/{name}"), Value::from(*value)))
             .collect();
-        let policy = Policy::from_labels(&Value::Object(labels));
+        let policy = Policy::from_labels(&Value::Object(labels), Policy::default());
         (policy.enforce.to_string(), policy.warn.to_string())
     }
 

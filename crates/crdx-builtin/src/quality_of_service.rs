@@ -2,7 +2,7 @@
 
 use crdx_cel::value::Quantity;
 use crdx_value::Value;
-use crdx_value::release::{Release, V1_37};
+use crdx_value::release::{Gate, Release};
 
 const BEST_EFFORT: &str = "BestEffort";
 const BURSTABLE: &str = "Burstable";
@@ -12,7 +12,9 @@ const GUARANTEED: &str = "Guaranteed";
 /// any, and otherwise those of its containers. Before 1.34, the server drops them.
 pub fn of(pod: &Value, release: Release) -> &'static str {
     let own = pod.at(&["spec", "resources"]).filter(|resources| !resources.is_null()).map(class);
-    if let Some(class) = own.filter(|class| *class != BEST_EFFORT || !release.since(V1_37)) {
+    if let Some(class) =
+        own.filter(|class| *class != BEST_EFFORT || !release.enables(Gate::PodLevelResourcesFixKubeletQOSClass))
+    {
         return class;
     }
     let list = |name| pod.at(&["spec", name]).and_then(Value::as_array).unwrap_or_default();

@@ -42,13 +42,31 @@ pub struct QuotaRequest<'v> {
     pub old: Option<&'v Value>,
 }
 
-/// Returns the reason why one of the quotas in the namespace refuses a write (`CheckRequest`).
-pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: QuotaRequest<'_>) -> Option<String> {
+/// A resource that objects may use only if a quota counts it (`LimitedResource`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LimitedResource {
+    /// The resource, such as `pods` or `deployments.apps`.
+    pub resource: String,
+    /// Parts of the names of what is limited, such as `count/pods`.
+    pub match_contains: Vec<String>,
+    /// The scopes whose objects need a quota with the scope: their name, operator and values.
+    pub match_scopes: Vec<(String, String, Vec<Value>)>,
+}
+
+/// Returns the reason why one of the quotas in the namespace refuses a write, or why it needs another quota (`CheckRequest`).
+pub fn refusal<'v>(
+    quotas: impl IntoIterator<Item = &'v Value>,
+    write: QuotaRequest<'_>,
+    limited: &[LimitedResource],
+) -> Option<String> {
     if !write.is_charged() {
         return None;
     }
     let mut counting = Vec::new();
+    let (mut covered, mut covered_scopes) = (BTreeSet::new(), BTreeSet::new());
+    let quotas: Vec<&Value> = quotas.into_iter().collect();
     for quota in quotas {
+        covered_scopes.extend(selectors(quota).filter(|selector| write.is_selected(*selector)).map(|(name, ..)| name));
         let (hard, used) = (amounts(quota, &["status", "hard"]), amounts(quota, &["status", "used"]));
         let counted: Vec<&str> =
             hard.keys().map(String::as_str).filter(|name| is_counted(write.resource, name)).collect();
@@ -62,9 +80,18 @@ pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: QuotaRequ
         if counted.iter().any(|name| !used.contains_key(*name)) {
             return Some(format!("status unknown for quota: {name}, resources: {}", counted.join(",")));
         }
+        covered.extend(counted.into_iter().map(str::to_owned));
         counting.push((name, hard, used));
     }
     let mut usage = write.usage(write.object);
+    let limited: Vec<&LimitedResource> = limited.iter().filter(|each| each.resource == write.resource).collect();
+    let is_limited = |name: &str| {
+        let mut parts = limited.iter().flat_map(|each| &each.match_contains);
+        parts.any(|part| name.contains(part.as_str()))
+    };
+    let consumed = usage.iter().filter(|(name, amount)| amount.sign() > 0 && is_limited(name));
+    let uncovered: Vec<String> =
+        consumed.map(|(name, _)| name.clone()).filter(|name| !covered.contains(name)).collect();
     if let Some(old) = write.old {
         let old = write.usage(old);
         for (name, amount) in &mut usage {
@@ -75,6 +102,22 @@ pub fn refusal<'v>(quotas: impl IntoIterator<Item = &'v Value>, write: QuotaRequ
         }
     }
     usage.retain(|_, amount| amount.sign() != 0);
+    if !usage.is_empty() && !uncovered.is_empty() {
+        return Some(format!("insufficient quota to consume: {}", uncovered.join(",")));
+    }
+    let scopes = limited.iter().flat_map(|each| &each.match_scopes);
+    let scopes = scopes.filter(|(name, operator, values)| {
+        write.is_selected((name, operator, values)) && !covered_scopes.contains(name.as_str())
+    });
+    let scopes: Vec<String> = scopes
+        .map(|(name, operator, values)| {
+            let values: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            format!("{{{name} {operator} [{}]}}", values.join(" "))
+        })
+        .collect();
+    if !usage.is_empty() && !scopes.is_empty() {
+        return Some(format!("insufficient quota to match these scopes: [{}]", scopes.join(" ")));
+    }
     counting.iter().find_map(|(name, hard, used)| exceeded(name, &usage, hard, used))
 }
 
@@ -311,7 +354,7 @@ mod tests {
 
     fn of(quota: &Value, resource: &str, object: &str) -> String {
         let object = read(object);
-        refusal([quota], QuotaRequest { resource, object: &object, old: None }).unwrap_or_default()
+        refusal([quota], QuotaRequest { resource, object: &object, old: None }, &[]).unwrap_or_default()
     }
 
     #[test]
@@ -398,14 +441,14 @@ mod tests {
         };
         let refused = |new: &Value, old: Option<&Value>| {
             let write = QuotaRequest { resource: "persistentvolumeclaims", object: new, old };
-            refusal([&size], write).unwrap_or_default()
+            refusal([&size], write, &[]).unwrap_or_default()
         };
         let text = format!("exceeded quota: q, requested: {gold}=2Gi, used: {gold}=9Gi, limited: {gold}=10Gi");
         assert_eq!(refused(&claim("gold", "2Gi"), None), text);
         assert_eq!(refused(&claim("iron", "2Gi"), None), "");
         let full = quota("", r#""requests.storage":"0""#, r#""requests.storage":"0""#);
         let write = QuotaRequest { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
-        let rounded = refusal([&full], write).unwrap_or_default();
+        let rounded = refusal([&full], write, &[]).unwrap_or_default();
         assert!(rounded.contains("requested: requests.storage=2,"), "{rounded}");
         assert_eq!(refused(&claim("gold", "5Gi"), Some(&claim("gold", "4Gi"))), "");
         assert_eq!(refused(&claim("gold", "6Gi"), Some(&claim("gold", "4Gi"))), text);

@@ -154,7 +154,12 @@ impl Connection {
 
     /// Reads the object at `path`. A missing object is an error with the server's message.
     pub fn object(&self, path: &str) -> Result<Value, Error> {
-        let answer = self.ask(path, JSON).answer()?;
+        self.object_of(JSON, path)
+    }
+
+    /// Reads the object at `path` in one of the accepted types. A missing object is an error with the server's message.
+    pub(super) fn object_of(&self, accept: &str, path: &str) -> Result<Value, Error> {
+        let answer = self.ask(path, accept).answer()?;
         answer.read(path)?.ok_or_else(|| answer.refusal(path))
     }
 

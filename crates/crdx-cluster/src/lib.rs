@@ -42,6 +42,7 @@ mod plugin;
 mod proxy;
 mod raw;
 mod secret;
+mod settings;
 #[cfg(feature = "cluster")]
 mod tls;
 mod version;
@@ -58,6 +59,7 @@ pub use pages::{Page, Pages, Query};
 #[cfg(feature = "cluster")]
 pub use proxy::from_environment as proxy_from_environment;
 pub use secret::Secret;
+pub use settings::{LiveSettings, settings};
 pub use version::{Simulated, simulated};
 pub use watch::Watch;
 

@@ -38,6 +38,10 @@ impl Connection {
         match self.never {}
     }
 
+    pub(super) fn object_of(&self, _: &str, _: &str) -> Result<Value, Error> {
+        match self.never {}
+    }
+
     pub fn ask(&self, _: &str, _: &str) -> PendingResponse {
         match self.never {}
     }

@@ -10,7 +10,7 @@ use crdx_engine::report::severity::Severities;
 use crdx_input::Ignore;
 use crdx_input::configuration::{self, ConfigurationError, SettingKey};
 use crdx_runner::simulation::{self, Plan};
-use crdx_server::server::Timestamp;
+use crdx_server::server::{ServerSettings, Timestamp};
 use crdx_value::release::ReleaseSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -115,6 +115,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         offline: true,
         releases: settings.releases,
         namespace: Some(namespace.to_owned()),
+        server: ServerSettings::default(),
         now,
     }
 }

@@ -58,6 +58,8 @@ mod prepared;
 pub mod removed_versions;
 pub(crate) mod served;
 #[cfg(feature = "simulator")]
+pub mod server_settings;
+#[cfg(feature = "simulator")]
 mod simulated;
 #[cfg(feature = "simulator")]
 mod simulator;

@@ -7,7 +7,8 @@ pub(crate) mod replica_set;
 pub(crate) mod stateful_set;
 
 use crate::features::{Feature, feature};
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 
 /// The features of the status of Deployments and `ReplicaSet`s.
-pub(crate) const STATUS_FEATURES: &[Feature] = &[feature(V1_35, &[&["status", "terminatingReplicas"]])];
+pub(crate) const STATUS_FEATURES: &[Feature] =
+    &[feature(&[Gate::DeploymentReplicaSetTerminatingReplicas], &[&["status", "terminatingReplicas"]])];

@@ -7,16 +7,18 @@ pub(crate) mod pod_spec;
 
 use crdx_server::server::KindRequest;
 use crdx_value::Value;
-use crdx_value::release::{Minor, Release, V1_37};
+use crdx_value::release::{Gate, Minor, Release, V1_37};
 use paths::{Path, names};
 
-/// A feature gate and its fields.
+/// Feature gates and their fields.
 #[derive(Debug)]
 pub(crate) struct Feature {
-    /// The first release that enables the gate by default.
-    pub since: Minor,
-    /// A later release that disables it by default again.
-    pub disabled_again: Option<Minor>,
+    /// The gates; one of them keeps the fields.
+    pub gates: &'static [Gate],
+    /// The first release that drops the fields of disabled gates.
+    pub drops_since: Minor,
+    /// The first release that keeps the fields whatever the gates are.
+    pub keeps_since: Minor,
     /// The fields that are dropped.
     pub fields: &'static [Path],
     /// The fields of the old object that show that it uses the feature.
@@ -24,8 +26,8 @@ pub(crate) struct Feature {
 }
 
 /// A feature that an object with one of its fields uses.
-pub(crate) const fn feature(since: Minor, fields: &'static [Path]) -> Feature {
-    Feature { since, disabled_again: None, fields, used: fields }
+pub(crate) const fn feature(gates: &'static [Gate], fields: &'static [Path]) -> Feature {
+    Feature { gates, drops_since: Minor::ALWAYS, keeps_since: Minor::NEVER, fields, used: fields }
 }
 
 /// The features of a kind.
@@ -113,7 +115,9 @@ fn at_mut<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Value> {
 
 impl Feature {
     fn is_enabled(&self, release: Release) -> bool {
-        release.since(self.since) && self.disabled_again != Some(release.minor())
+        !release.since(self.drops_since)
+            || release.since(self.keeps_since)
+            || self.gates.iter().any(|gate| release.enables(*gate))
     }
 }
 
@@ -168,8 +172,7 @@ mod tests {
 
     #[test]
     fn an_update_keeps_the_fields_of_a_feature_that_the_old_object_uses() {
-        const FIELDS: &[Feature] =
-            &[feature(Minor::NEVER, &[&["spec", "a"]]), feature(Minor::NEVER, &[&["spec", "b"]])];
+        const FIELDS: &[Feature] = &[feature(&[], &[&["spec", "a"]]), feature(&[], &[&["spec", "b"]])];
         let features = Features { fields: FIELDS, ..Features::NONE };
         let given = read(r#"{"spec":{"a":"s","b":"h"}}"#);
         let old = read(r#"{"spec":{"a":"t"}}"#);

@@ -8,7 +8,7 @@ pub(crate) mod resource_slice;
 
 use crate::features::paths::Path;
 use crate::features::{Feature, feature};
-use crdx_value::release::{Minor, V1_35, V1_36};
+use crdx_value::release::{Gate, V1_35};
 
 /// The fields of a claim's specification that use consumable capacity.
 const USED_CAPACITY: &[Path] = &[
@@ -21,9 +21,9 @@ const USED_CAPACITY: &[Path] = &[
 pub(crate) const CLAIM_FEATURES: &[Feature] = &[
     // 1.34 does not drop them.
     Feature {
-        disabled_again: Some(V1_35),
+        drops_since: V1_35,
         ..feature(
-            Minor::ALWAYS,
+            &[Gate::DRADeviceTaints],
             &[
                 &["devices", "requests", "*", "exactly", "tolerations"],
                 &["devices", "requests", "*", "firstAvailable", "*", "tolerations"],
@@ -33,7 +33,7 @@ pub(crate) const CLAIM_FEATURES: &[Feature] = &[
     Feature {
         used: USED_CAPACITY,
         ..feature(
-            V1_36,
+            &[Gate::DRAConsumableCapacity],
             &[
                 &["devices", "requests", "*", "exactly", "capacity"],
                 &["devices", "requests", "*", "firstAvailable", "*", "capacity"],
@@ -42,12 +42,12 @@ pub(crate) const CLAIM_FEATURES: &[Feature] = &[
     },
     // 1.34 changes a copy of each constraint only.
     Feature {
-        disabled_again: Some(V1_35),
+        drops_since: V1_35,
         used: USED_CAPACITY,
-        ..feature(Minor::ALWAYS, &[&["devices", "constraints", "*", "distinctAttribute"]])
+        ..feature(&[Gate::DRAConsumableCapacity], &[&["devices", "constraints", "*", "distinctAttribute"]])
     },
     feature(
-        Minor::NEVER,
+        &[Gate::DRADerivedAttributes],
         &[
             &["devices", "requests", "*", "exactly", "derivedAttributes"],
             &["devices", "requests", "*", "firstAvailable", "*", "derivedAttributes"],

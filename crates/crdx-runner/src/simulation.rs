@@ -11,12 +11,13 @@ mod lookahead;
 pub mod ordered;
 mod seen_kinds;
 mod stream;
+use crdx_cluster::LiveSettings;
 use crdx_engine::cluster::Cluster;
 use crdx_engine::documents::InputEntry;
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::RequestKind;
 use crdx_engine::kubectl::request::RequestOptions;
-use crdx_engine::report::{ObjectReport, RunNote, SourceLocation};
+use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_engine::simulation::admission::Admission;
 use crdx_engine::simulation::built_in_server::BuiltInServer;
 use crdx_engine::simulation::definitions::Definitions;
@@ -25,12 +26,13 @@ use crdx_engine::simulation::filter::{Filter, KindPattern};
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates, builtin};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
 use crdx_server::cluster_state::UnknownCluster;
-use crdx_server::server::{AdmissionPlugins, LabelSelector, Timestamp};
+use crdx_server::server::{AdmissionConfiguration, LabelSelector, ServerSettings, SettingsError, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 use live::Live;
@@ -81,6 +83,8 @@ pub struct Plan {
     pub releases: Option<ReleaseSet>,
     /// The default namespace of objects. The default is the namespace of the context.
     pub namespace: Option<String>,
+    /// The settings of the server.
+    pub server: ServerSettings,
     /// The time of all requests.
     pub now: Timestamp,
 }
@@ -133,7 +137,7 @@ pub struct Simulation {
     filter: Filter,
     /// True if the cluster's policies are evaluated.
     has_live_policies: bool,
-    /// True if a path of `--crds` has no CRD, so that objects may lack their CRDs.
+    /// True if a path of `--crds` has no CRD, so that objects may lack their CRDs, or if the settings of the server are wrong.
     lacks_definitions: bool,
     notes: Vec<RunNote>,
 }
@@ -146,6 +150,24 @@ impl Simulation {
         let mut notes = Vec::new();
         let cluster = (!plan.offline).then(|| Arc::new(Live::new(plan.target.clone())));
         let releases = plan.releases.clone().unwrap_or_else(|| release_of(plan, cluster.as_deref(), &mut notes));
+        let live = match &cluster {
+            Some(live)
+                if plan.releases.is_none() && plan.old.is_empty() && crdx_cluster::is_configured(&plan.target) =>
+            {
+                live_settings(live, &releases)
+            }
+            _ => LiveSettings::default(),
+        };
+        notes.extend(live.notes.iter().map(|message| RunNote { kind: "serverSettings", message: message.clone() }));
+        let (servers, is_unusable) = match configured(&plan.server, live, &releases) {
+            Ok(servers) => (servers, false),
+            Err(error) => {
+                show(unusable_settings(&error));
+                let default = configured(&ServerSettings::default(), LiveSettings::default(), &releases);
+                (default.unwrap_or_default(), true)
+            }
+        };
+        let releases = ReleaseSet::from_releases(servers.iter().map(|server| server.release)).unwrap_or(releases);
         let namespace = crdx_cluster::namespace_or_default(plan.namespace.as_deref(), &plan.target);
         let mut others = GivenObjects::default();
         let existing = existing_objects(plan, cluster.as_ref(), (&mut others, &namespace), show, &mut notes);
@@ -172,11 +194,12 @@ impl Simulation {
         let owners = (plan.request_kind.verb == crdx_engine::kubectl::Verb::ServerSide)
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
-        let simulator = |(release, admission): (Release, &Option<Admission>)| {
+        let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
+            let ConfiguredServer { release, plugins, unsimulated } = configured.clone();
             let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
             let server = server.with_cluster_state(Arc::new(UnknownCluster));
-            let server = server.with_admission_plugins(AdmissionPlugins::all());
+            let server = server.with_admission_plugins(plugins.clone());
             let server = match admission {
                 Some(admission) => admission.configure(server).build(),
                 None => server.build(),
@@ -185,6 +208,7 @@ impl Simulation {
                 settings: SimulatorSettings {
                     given: Arc::clone(&others),
                     live: reading.objects.clone(),
+                    unsimulated,
                     ..settings(plan, release, &namespace, cluster.clone())
                 },
                 server: Arc::new(server),
@@ -194,11 +218,11 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 store: new_store(),
-                built_in: Arc::new(BuiltInServer::new(owners)),
+                built_in: Arc::new(BuiltInServer::new(owners).with_plugins(plugins)),
                 admission: OnceLock::new(),
             }
         };
-        let simulators: Vec<Simulator> = releases.iter().zip(&admissions).map(simulator).collect();
+        let simulators: Vec<Simulator> = servers.iter().zip(&admissions).map(simulator).collect();
         let known = simulators.iter().map(|_| OrderedState::new(new_store())).collect();
         let filter = Filter::new(&plan.skip, plan.selector.as_ref());
         let mut simulation = Self {
@@ -212,12 +236,12 @@ impl Simulation {
             lacks_definitions: false,
             notes,
         };
-        let mut lacks_definitions = false;
+        let mut lacks_definitions = is_unusable;
         let (run, known) = simulation.run();
         if !plan.crds.is_empty() {
             let mut input = Sources::open(&plan.crds, plan.options.clone(), Required::Definition, "--crds");
             stream::take_definitions(&run, known, input.by_ref(), show);
-            lacks_definitions = input.lacks_required();
+            lacks_definitions |= input.lacks_required();
         }
         stream::take_policies(&run, known, admissions, show);
         simulation.lacks_definitions = lacks_definitions;
@@ -359,6 +383,39 @@ fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> 
     }
 }
 
+/// Reads the settings of the cluster's server.
+fn live_settings(live: &Live, releases: &ReleaseSet) -> LiveSettings {
+    match (live.connection(), releases.single()) {
+        (Ok(connection), Some(release)) => crdx_cluster::settings(connection, release),
+        _ => LiveSettings::default(),
+    }
+}
+
+/// Configures a server of each release with the settings of the cluster, which those of the plan replace.
+fn configured(
+    settings: &ServerSettings,
+    live: LiveSettings,
+    releases: &ReleaseSet,
+) -> Result<Vec<ConfiguredServer>, SettingsError> {
+    let settings = live.settings.replaced_by(settings);
+    // A copy of the file is given with the flag.
+    let file = live.admission_file.filter(|_| settings.admission == AdmissionConfiguration::default());
+    let server = |release| {
+        let configured = ConfiguredServer::new(&settings, release)?;
+        Ok(match &file {
+            Some(path) => configured.with_unread_configuration(path),
+            None => configured,
+        })
+    };
+    releases.iter().map(server).collect()
+}
+
+/// The report of settings that no server accepts.
+fn unusable_settings(error: &SettingsError) -> ObjectReport {
+    let location = SourceLocation::source(&"the settings of the server".into());
+    ObjectReport::new(location, Verdict::CannotTell, error.to_string())
+}
+
 fn existing_objects(
     plan: &Plan,
     cluster: Option<&Arc<Live>>,
@@ -400,6 +457,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
         given: Arc::default(),
         live: None,
+        unsimulated: Arc::default(),
     }
 }
 

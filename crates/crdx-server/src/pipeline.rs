@@ -270,7 +270,7 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
     if type_errors.is_empty() {
         errors.extend(changed_metadata(rv, object, old));
         if let (Some(root), Some(schema)) = (rv.root(), &rv.facts.schema) {
-            errors.extend(if rv.release.enables(Gate::CrdValidationRatcheting) {
+            errors.extend(if rv.release.enables(Gate::CRDValidationRatcheting) {
                 let (mut correlation, pair) = Correlation::new(object, old, schema);
                 validate::validate_changed(object, root, (&ROOT, rv.release), &mut correlation, Some(pair))
             } else {
@@ -287,7 +287,7 @@ pub fn validate_update(rv: &ResourceVersion, object: &Value, old: &Value) -> Ver
         errors.extend(embedded::validate(object, root, false, &ROOT, rv.release));
         errors.extend(changed_lists(rv, root, object, old));
     }
-    let ratchets = rv.release.enables(Gate::CrdValidationRatcheting);
+    let ratchets = rv.release.enables(Gate::CRDValidationRatcheting);
     let mut verdict = with_rules(rv, object, Some((old, ratchets)), errors);
     verdict.warnings_if_accepted =
         finalizers::warnings(Metadata::from_object(object), Some(Metadata::from_object(old)), rv.release);
@@ -330,7 +330,7 @@ pub fn validate_status_update(rv: &ResourceVersion, object: &Value, old: &Value)
 
 /// Returns true if errors in unchanged parts of an object are tolerated in writes of its status.
 fn ratchets_status(release: Release) -> bool {
-    release.enables(Gate::CrdValidationRatcheting) && release.since(V1_33)
+    release.enables(Gate::CRDValidationRatcheting) && release.since(V1_33)
 }
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");

@@ -39,6 +39,7 @@ mod pauses;
 mod render;
 mod restore;
 mod seed;
+mod server_settings;
 mod snapshot;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
@@ -52,13 +53,15 @@ pub use self::http::table::{CREATED as CREATED_COLUMN, NAME as NAME_COLUMN, Prin
 pub use self::http::user::UserInfo;
 pub use admission::{Mutation, Operation};
 pub use builder::ServerBuilder;
-pub use plugins::{AdmissionPlugin, AdmissionPlugins, AdmissionRequest, KindPlugin, PluginServers};
+pub use plugins::{AdmissionConfiguration, AdmissionPlugin, AdmissionPlugins, AdmissionRequest, KindPlugin};
+pub use plugins::{PluginFlagError, PluginServers, UnsimulatedPlugin};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
 pub use seed::{ReadForm, SeedError, StoredForm};
+pub use server_settings::{ServerSettings, SettingsError};
 pub use snapshot::Snapshot;
 pub use strategy::built_in_kind::BuiltInKind;
 pub use strategy::built_in_kind::behaviour::{self, Behaviour, FieldLabel, GenerationRule, InitialStatus};

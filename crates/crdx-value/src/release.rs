@@ -7,11 +7,9 @@ mod gate;
 mod set;
 mod table;
 
-pub use gate::{Gate, GateError};
+pub use gate::{FeatureGates, FeatureGatesError, Gate, GateError, GateRow, Spec, Stage, all_gates, gates_of};
 pub use set::{ReleaseSet, ReleaseSetError};
 pub use table::{BETA, DOCUMENTS, RELEASES, ReleaseRow};
-
-use gate::GATES;
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,15 +61,34 @@ pub const V1_37: Minor = Minor(37);
 /// Kubernetes 1.38
 pub const V1_38: Minor = Minor(38);
 
-/// A simulated release: a row of [`RELEASES`] and its feature gates.
+/// A simulated release: a row of [`RELEASES`], the version that it emulates, and its feature gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: Minor,
     patch: u8,
     etcd: &'static str,
     scheme_line: u8,
+    emulated: Minor,
     /// One bit per [`Gate`], set if the gate is enabled.
-    gates: u8,
+    gates: u128,
+}
+
+/// The error for a version that a release cannot emulate (`Validate` in `k8s.io/component-base/compatibility/version.go`).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmulationError {
+    /// The version is not in the range of the release.
+    #[error("emulation version {emulated} is not between [{oldest}, {newest}]")]
+    Range {
+        /// The version.
+        emulated: Minor,
+        /// The oldest version that the release can emulate.
+        oldest: Minor,
+        /// The release.
+        newest: Minor,
+    },
+    /// The release emulates no version.
+    #[error("Kubernetes {0} has no flag --emulated-version, which 1.31 introduced")]
+    Unsupported(Minor),
 }
 
 impl Release {
@@ -93,8 +110,9 @@ impl Release {
 
     /// The release of a row, with default feature gates.
     const fn from_row(row: &ReleaseRow) -> Self {
-        let ReleaseRow { minor, patch, etcd, scheme_line, gates } = *row;
-        Self { minor, patch, etcd, scheme_line, gates: Gate::bits(gates) }
+        let ReleaseRow { minor, patch, etcd, scheme_line } = *row;
+        let gates = gate::defaults(minor, minor, minor.previous());
+        Self { minor, patch, etcd, scheme_line, emulated: minor, gates }
     }
 
     /// The release 1.`minor` with default feature gates; `None` if it is not supported.
@@ -118,9 +136,39 @@ impl Release {
         Self::new(minor).or_else(|| Self::new(minor.clamp(oldest, newest))).unwrap_or(Self::NEWEST)
     }
 
-    /// The minor version.
+    /// The minor version of the program.
     pub const fn minor(self) -> Minor {
         self.minor
+    }
+
+    /// The emulated version (`--emulated-version`): it decides which versions of APIs are served, what gates are by
+    /// default, and which features new expressions may use. All else depends on the version of the program.
+    pub const fn emulated(self) -> Minor {
+        self.emulated
+    }
+
+    /// Emulates a version, with its default feature gates.
+    ///
+    /// # Errors
+    /// Returns the server's error if this release cannot emulate the version.
+    pub fn emulating(self, emulated: Minor) -> Result<Self, EmulationError> {
+        let (oldest, newest) = (self.oldest_emulated(), self.minor);
+        if !self.since(V1_31) {
+            return Err(EmulationError::Unsupported(newest));
+        }
+        if emulated < oldest || emulated > newest {
+            return Err(EmulationError::Range { emulated, oldest, newest });
+        }
+        let emulating = Self { emulated, ..self };
+        let gates = gate::defaults(newest, emulated, emulating.compatibility());
+        Ok(Self { gates, ..emulating })
+    }
+
+    /// The oldest version that can be emulated (`kubeEffectiveVersionFloors`).
+    const fn oldest_emulated(self) -> Minor {
+        let distance = if self.since(V1_33) { 3 } else { 1 };
+        let floor = self.minor.0.saturating_sub(distance);
+        if floor < V1_31.0 { V1_31 } else { Minor(floor) }
     }
 
     /// The pre-release that is simulated, such as `beta.0`; `None` for a released version.
@@ -149,11 +197,13 @@ impl Release {
         self.minor.0 >= minor.0
     }
 
-    /// The compatibility version: new expressions and formats are limited to the features of the previous release, so
-    /// that it can read stored objects after a rollback (`DefaultCompatibilityVersion` in
+    /// The compatibility version: new expressions and formats are limited to the features of the release before the
+    /// emulated one, so that it can read stored objects after a rollback (`DefaultCompatibilityVersion` in
     /// `k8s.io/apiserver/pkg/cel/environment/base.go`).
     pub const fn compatibility(self) -> Minor {
-        self.minor.previous()
+        let (previous, oldest) = (self.emulated.previous(), self.oldest_emulated());
+        let is_emulating = self.emulated.0 < self.minor.0;
+        if is_emulating && previous.0 < oldest.0 { oldest } else { previous }
     }
 
     /// Returns true if a feature gate is enabled.
@@ -161,25 +211,18 @@ impl Release {
         self.gates & gate.bit() != 0
     }
 
-    /// Sets a feature gate by name, like `--feature-gates`.
+    /// Sets feature gates, like `--feature-gates`.
     ///
     /// # Errors
-    /// Returns an error if this release has no such gate for custom resources, or if the gate is locked.
-    pub fn with_gate(mut self, name: &str, enabled: bool) -> Result<Self, GateError> {
-        let known = || GATES.iter().filter(|gate| self.since(gate.introduced) && !self.since(gate.removed));
-        let Some(spec) = known().find(|gate| gate.name == name) else {
-            let known = known().map(|gate| gate.name).collect();
-            return Err(GateError::Unknown { name: name.to_owned(), release: self, known });
-        };
-        if self.since(spec.locked) && !enabled {
-            return Err(GateError::Locked { name: spec.name, release: self });
+    /// Returns the server's error for gates that cannot be set.
+    pub fn with_gates(self, gates: &FeatureGates) -> Result<Self, GateError> {
+        let mut enabled = self.gates;
+        for (gate, is_enabled) in
+            gates.states(self)?.into_iter().filter_map(|(row, is_enabled)| Some((row.gate?, is_enabled)))
+        {
+            enabled = if is_enabled { enabled | gate.bit() } else { enabled & !gate.bit() };
         }
-        if enabled {
-            self.gates |= spec.gate.bit();
-        } else {
-            self.gates &= !spec.gate.bit();
-        }
-        Ok(self)
+        Ok(Self { gates: enabled, ..self })
     }
 }
 
@@ -255,15 +298,21 @@ mod tests {
         let release = |minor| Release::new(minor).unwrap();
         assert!(!release(30).enables(Gate::CustomResourceFieldSelectors));
         assert!(release(31).enables(Gate::CustomResourceFieldSelectors));
-        assert!(release(30).enables(Gate::CrdValidationRatcheting));
-        let off = release(31).with_gate("CRDValidationRatcheting", false).unwrap();
-        assert!(!off.enables(Gate::CrdValidationRatcheting));
-        let locked = release(34).with_gate("CRDValidationRatcheting", false).unwrap_err();
-        assert!(locked.to_string().contains("locked to true in Kubernetes 1.34"), "{locked}");
-        let unknown = release(34).with_gate("CRDObservedGenerationTracking", true).unwrap_err();
-        assert!(unknown.to_string().contains("CRDValidationRatcheting, CustomResourceFieldSelectors"), "{unknown}");
-        let removed = release(38).with_gate("CRDValidationRatcheting", true).unwrap_err();
-        assert!(removed.to_string().starts_with("Kubernetes 1.38 (beta) has no feature gate"), "{removed}");
-        assert!(release(38).enables(Gate::CrdValidationRatcheting));
+        assert!(release(30).enables(Gate::CRDValidationRatcheting));
+        assert!(release(38).enables(Gate::CRDValidationRatcheting));
+        let mut off = FeatureGates::default();
+        off.set("CRDValidationRatcheting", false);
+        assert!(!release(31).with_gates(&off).unwrap().enables(Gate::CRDValidationRatcheting));
+        let error = |minor| release(minor).with_gates(&off).unwrap_err().to_string();
+        assert!(error(34).ends_with("feature is locked to true"));
+        assert_eq!(error(38), "unrecognized feature gate: CRDValidationRatcheting");
+    }
+
+    #[test]
+    fn an_emulated_version_limits_new_expressions() {
+        let release = Release::new(37).unwrap();
+        let compatibility = |minor| release.emulating(Minor(minor)).unwrap().compatibility().0;
+        assert_eq!([37, 36, 35, 34].map(compatibility), [36, 35, 34, 34]);
+        assert_eq!(release.emulating(V1_36).unwrap().minor(), V1_37);
     }
 }

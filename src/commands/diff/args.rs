@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `diff`
@@ -32,6 +32,9 @@ pub struct Diff {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: Server,
     /// Also compare metadata written by the server and kubectl: generation, managedFields, resourceVersion, uid,
     /// creationTimestamp and the last-applied annotation
     #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]

@@ -4,15 +4,18 @@
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use super::folder;
+use crate::commands::flags::admission_configuration;
 use crate::commands::terminal;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_files::open::{created, read_any};
 use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
 use crdx_serve::{Authentication, Running, Runtime, ServeOptions, Webhooks};
 use crdx_server::policies::authorizer::Rules;
+use crdx_server::server::{AdmissionConfiguration, AdmissionPlugins, ServerSettings};
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
-use crdx_value::release::Release;
+use crdx_value::release::{FeatureGates, Release};
 use crdx_value::{Value, object};
 use std::fs;
 use std::io::Write;
@@ -27,13 +30,16 @@ const HELP: &str = "Usage:
 Serves the simulated API for the tests of operators (kubectl crdx envtest): without controllers, and without
 authorization of users. The Kubernetes version is that of the folder, such as 1.33.0-linux-amd64.
 
+      --admission-control-config-file string  The configuration of admission plugins.
       --anonymous-auth                    Answer requests without credentials as system:anonymous. (default true)
       --authorization-mode strings        AlwaysAllow lets system:anonymous do everything; all other modes let every other user.
       --bind-address ip                   The address; only the loopback is served. (default 127.0.0.1)
       --cert-dir string                   The directory of apiserver.crt and apiserver.key, which are made if missing.
       --client-ca-file string             The authorities whose client certificates are accepted: user = CN, groups = O.
-      --disable-admission-plugins strings NamespaceLifecycle may be disabled.
-      --feature-gates strings             Gates that concern custom resources.
+      --disable-admission-plugins strings Default admission plugins to disable.
+      --emulated-version string           The version to emulate, such as 1.36.
+      --enable-admission-plugins strings  Admission plugins to enable besides the default ones.
+      --feature-gates strings             Feature gates to set, such as StatefulSetRecreateStrategy=true.
       --secure-port int                   The port. (default 6443)
       --service-account-issuer strings    The issuer and the default audience of service account tokens.
       --service-cluster-ip-range strings  Ranges of cluster IPs, at most one of each family. (default 10.0.0.0/24)
@@ -47,13 +53,16 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
 const CLUSTER_IP_RANGES: &str = "service-cluster-ip-range";
 
 /// The flags of [`HELP`].
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 18] = [
+    "admission-control-config-file",
     "anonymous-auth",
     "authorization-mode",
     "bind-address",
     "cert-dir",
     "client-ca-file",
     "disable-admission-plugins",
+    "emulated-version",
+    "enable-admission-plugins",
     "feature-gates",
     "secure-port",
     "service-account-issuer",
@@ -77,9 +86,10 @@ enum Certificate {
 }
 
 /// The configuration that the flags select.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Config {
     release: Release,
+    plugins: AdmissionPlugins,
     address: IpAddr,
     port: u16,
     certificate: Certificate,
@@ -113,24 +123,15 @@ impl Config {
         if port == 0 {
             return Err(EnvtestError::NoPort);
         }
-        let mut gated = release;
-        let mut unknown_gates = Vec::new();
-        for item in flags.items("feature-gates") {
-            let gate = item.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
-            let (name, enabled) =
-                gate.ok_or_else(|| FlagError::value("feature-gates", item, "is not NAME=true or NAME=false"))?;
-            match gated.with_gate(name, enabled) {
-                Ok(release) => gated = release,
-                Err(_) => unknown_gates.push(name),
-            }
-        }
+        let settings = settings(flags)?;
+        let configured = ConfiguredServer::new(&settings, release)?;
+        let (plugins, _) = settings.plugins(configured.release, AdmissionPlugins::default())?;
+        let unsimulated = configured.unsimulated.flags().into_iter();
+        notes.extend(unsimulated.map(|flag| format!("the effect of {flag} on some objects is not simulated")));
         let verbose = flags.number("v", 0_u8)? > 0;
         if verbose {
             let others = flags.others(&KNOWN).into_iter().map(|name| format!("--{name} has no effect"));
             notes.extend(others);
-            notes.extend(unknown_gates.iter().map(|name| format!("--feature-gates: {name} has no effect")));
-            let plugins = flags.items("disable-admission-plugins").filter(|plugin| *plugin != "NamespaceLifecycle");
-            notes.extend(plugins.map(|name| format!("--disable-admission-plugins: {name} has no effect")));
         }
         let address = address(flags, &mut notes)?;
         let given = flags.last(CLUSTER_IP_RANGES).filter(|ranges| !ranges.is_empty()).unwrap_or("10.0.0.0/24");
@@ -139,7 +140,8 @@ impl Config {
         })?;
         let ranges = given.split(',').filter_map(|range| ServiceRange::parse(range.trim())).collect();
         Ok(Self {
-            release: gated,
+            release: configured.release,
+            plugins,
             address,
             port,
             certificate,
@@ -154,6 +156,28 @@ impl Config {
             notes,
         })
     }
+}
+
+/// The settings of the server.
+fn settings(flags: &Flags) -> Result<ServerSettings, EnvtestError> {
+    let list = |name: &str| flags.items(name).map(str::to_owned).collect::<Vec<String>>();
+    let mut feature_gates = FeatureGates::default();
+    for item in flags.items("feature-gates") {
+        feature_gates.read(item)?;
+    }
+    let version = flags.last("emulated-version").map(crate::commands::flags::server::minor).transpose();
+    let enabled_plugins = list("enable-admission-plugins");
+    let admission = match flags.last("admission-control-config-file").filter(|path| !path.is_empty()) {
+        Some(path) => admission_configuration::read(Path::new(path), &enabled_plugins)?,
+        None => AdmissionConfiguration::default(),
+    };
+    Ok(ServerSettings {
+        emulated_version: version.map_err(|_| FlagError::value("emulated-version", "", "is not 1.N"))?,
+        feature_gates,
+        enabled_plugins,
+        disabled_plugins: list("disable-admission-plugins"),
+        admission,
+    })
 }
 
 /// The address of `--bind-address`; that of the loopback for all addresses of this machine.
@@ -212,6 +236,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_namespaces(rule, &SYSTEM_NAMESPACES.map(str::to_owned))
         .with_policies(Arc::new(Rules::allow_all()))
         .with_policy_validation()
+        .with_admission_plugins(config.plugins.clone())
         .with_reviews(authentication.tokens().clone())
         .with_built_in_kinds()
         .with_content_validation()
@@ -319,8 +344,7 @@ mod tests {
             [
                 "--allow-privileged has no effect",
                 "--etcd-servers has no effect",
-                "--service-account-key-file has no effect",
-                "--disable-admission-plugins: ServiceAccount has no effect"
+                "--service-account-key-file has no effect"
             ]
         );
     }
@@ -343,12 +367,26 @@ mod tests {
     }
 
     #[test]
-    fn gates_of_custom_resources_have_an_effect() {
-        let gate =
-            |line: &str| config(line).unwrap().release.enables(crdx_value::release::Gate::CustomResourceFieldSelectors);
-        let with = |line: &str| config(&format!("{line} --v=1")).unwrap();
-        assert!(gate("--feature-gates=Other=true"));
-        assert_eq!(with("--feature-gates=Other=true").notes, ["--feature-gates: Other has no effect"]);
+    fn gates_and_plugins_have_an_effect() {
+        use crdx_value::release::Gate;
+        let config = |line: &str| config(line).map_err(|error| error.to_string());
+        let on = config("--feature-gates=StatefulSetRecreateStrategy=true,HPAScaleToZero=false").unwrap().release;
+        assert!(on.enables(Gate::StatefulSetRecreateStrategy) && !on.enables(Gate::HPAScaleToZero));
+        let older = config("--emulated-version=1.36").unwrap().release;
+        assert_eq!(older.emulated().to_string(), "1.36");
+        assert_eq!(
+            config("--feature-gates=Other=true").unwrap_err(),
+            "--feature-gates: unrecognized feature gate: Other"
+        );
+        assert_eq!(
+            config("--enable-admission-plugins=Other").unwrap_err(),
+            "--enable-admission-plugins plugin \"Other\" is unknown"
+        );
+        let noted = config("--feature-gates=ImageVolumeWithDigest=true").unwrap().notes;
+        assert_eq!(
+            noted,
+            ["the effect of --feature-gates ImageVolumeWithDigest=true on some objects is not simulated"]
+        );
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The errors of `envtest` and of the programs that it writes.
 
 use super::flags::FlagError;
+use crate::commands::flags::admission_configuration::AdmissionConfigurationError;
 use crdx_serve::{AuthenticationError, TlsError};
+use crdx_server::server::SettingsError;
+use crdx_value::release::FeatureGatesError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +14,15 @@ pub enum EnvtestError {
     /// A flag is not valid.
     #[error(transparent)]
     Flag(#[from] FlagError),
+    /// A text sets no feature gates.
+    #[error("--feature-gates: {0}")]
+    Gates(#[from] FeatureGatesError),
+    /// A server of the release does not accept the settings.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The configuration of admission plugins cannot be used.
+    #[error("--admission-control-config-file: {0}")]
+    Admission(#[from] AdmissionConfigurationError),
     /// A flag needs another one.
     #[error("--{0} needs --{1}")]
     Needs(&'static str, &'static str),

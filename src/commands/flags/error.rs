@@ -5,7 +5,7 @@ use super::boolean::parse_bool;
 use crdx_serve::ServiceError;
 use crdx_server::policies::authorizer::RulesError;
 use crdx_text as text;
-use crdx_value::release::ReleaseSetError;
+use crdx_value::release::{FeatureGatesError, ReleaseSetError};
 
 /// Parses a boolean as kubectl does.
 pub fn boolean(text: &str) -> Result<bool, ArgumentError> {
@@ -27,6 +27,9 @@ pub enum ArgumentError {
     /// It is not a list of versions.
     #[error(transparent)]
     Releases(#[from] ReleaseSetError),
+    /// It sets no feature gates.
+    #[error(transparent)]
+    Gates(#[from] FeatureGatesError),
     /// It names several versions.
     #[error("this command simulates a single version; validate, lint, rehearse, test and lsp accept several")]
     SeveralVersions,

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Severities};
+use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -35,6 +35,9 @@ pub struct Lint {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: Server,
     /// A file or directory with CRDs for type checking the expressions of admission policies, in addition to the CRDs
     /// that are linted; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "convert")]

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use crate::commands::flags::{ClusterArgs, KubernetesVersions, Policies, Reading, ReportFormat, Severities};
+use crate::commands::flags::{ClusterArgs, KubernetesVersions, Policies, Reading, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -56,6 +56,9 @@ pub struct Rehearse {
     /// The versions of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: Server,
     /// The number of threads [default: one per processor]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

@@ -59,7 +59,8 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     let read = old.clone().filter(|_| args.old.is_none());
     let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
-    let (releases, note) = releases(args, &live);
+    let (Releases { old: before, new: after }, note) = releases(args, &live);
+    let releases = Releases { old: args.server.release(before)?, new: args.server.release(after)? };
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);

@@ -50,6 +50,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         }
         None => (Release::NEWEST, None),
     };
+    let release = args.server.release(release)?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let options = args.reading.options();
     let policies = args.policies.options();

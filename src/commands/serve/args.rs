@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx serve`.
 
-use crate::commands::flags::error::{ArgumentError, boolean};
-use crate::commands::flags::{ClusterArgs, KubernetesVersion, Reading};
+use crate::commands::flags::error::ArgumentError;
+use crate::commands::flags::{ClusterArgs, KubernetesVersion, Reading, Server};
 use clap::Args as ClapArgs;
 use crdx_serve::WebhookService;
 use crdx_server::policies::authorizer::Rules;
@@ -34,9 +34,9 @@ pub struct Serve {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersion,
-    /// Feature gates that concern custom resources, such as `CRDValidationRatcheting=false`
-    #[arg(long, value_name = "NAME=BOOL", value_parser = gate)]
-    pub feature_gates: Vec<(String, bool)>,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub settings: Server,
     /// The port to listen on; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
@@ -111,12 +111,6 @@ pub struct Serve {
     /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that do not set one
     #[command(flatten)]
     pub cluster: ClusterArgs,
-}
-
-/// Parses `NAME=true` or `NAME=false`.
-fn gate(text: &str) -> Result<(String, bool), ArgumentError> {
-    let (name, value) = text.split_once('=').ok_or(ArgumentError::Form("NAME=true or NAME=false"))?;
-    Ok((name.to_owned(), boolean(value)?))
 }
 
 /// Parses `NAMESPACE/NAME=URL`.

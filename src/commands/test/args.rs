@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx test`.
 
 use crate::commands::flags::error::ArgumentError;
-use crate::commands::flags::{KubernetesVersions, ReportFormat, Severities};
+use crate::commands::flags::{KubernetesVersions, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 
@@ -72,6 +72,9 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: Server,
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,

@@ -2,6 +2,7 @@
 
 use super::args;
 use super::{selection, suites};
+use crate::commands::error::Error;
 use crate::commands::terminal;
 use crdx_engine::suites::update::{Edit, NotUpdated, edits, updated};
 use crdx_engine::suites::{Case, Suite};
@@ -23,8 +24,8 @@ const MAX_ROUNDS: usize = 4;
 /// error.
 ///
 /// # Errors
-/// Returns an error if a suite cannot be written.
-pub fn update(args: &args::Test) -> io::Result<()> {
+/// Returns an error if the settings of the server cannot be used, or a suite cannot be written.
+pub fn update(args: &args::Test) -> Result<(), Error> {
     let mut reported = Vec::new();
     for _ in 0..MAX_ROUNDS {
         if !round(args, &mut reported)? {
@@ -38,10 +39,10 @@ pub fn update(args: &args::Test) -> io::Result<()> {
 }
 
 /// Updates the suites once. Returns true if some suite changed.
-fn round(args: &args::Test, reported: &mut Vec<String>) -> io::Result<bool> {
+fn round(args: &args::Test, reported: &mut Vec<String>) -> Result<bool, Error> {
     let suites = suites(args, &mut Vec::new());
     let mut library = Library::default();
-    let selection = selection(args);
+    let selection = selection(args)?;
     let now = terminal::now();
     let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect();
     let runs = run::run(planned, args.jobs.unwrap_or(NonZeroUsize::MIN), false)?;

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Server, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -35,6 +35,9 @@ pub struct Validate {
     /// The version of the server.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: Server,
     /// Output format: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (one self-contained page), or for pipelines
     /// sarif, junit, github (annotations), tap or markdown (for a comment) [default: a table and the errors]

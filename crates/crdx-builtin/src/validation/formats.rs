@@ -4,7 +4,7 @@
 use crate::validation::field_value::{Errors, FieldValue, range};
 use crdx_value::Value;
 use crdx_value::field::names::{self, NameForm};
-use crdx_value::release::{Release, V1_32};
+use crdx_value::release::{Gate, Release};
 
 /// The largest user and group ID.
 const MAX_ID: i64 = i32::MAX as i64;
@@ -71,9 +71,13 @@ pub fn port_name(name: &str) -> Vec<String> {
     messages
 }
 
-/// `IsRelaxedEnvVarName` since 1.32, `IsEnvVarName` before.
+/// `IsRelaxedEnvVarName` with the gate `RelaxedEnvironmentVariableValidation`, `IsEnvVarName` without.
 pub(crate) fn environment_variable_name(name: &str, release: Release) -> Vec<String> {
-    if release.since(V1_32) { relaxed_environment_variable_name(name) } else { strict_environment_variable_name(name) }
+    if release.enables(Gate::RelaxedEnvironmentVariableValidation) {
+        relaxed_environment_variable_name(name)
+    } else {
+        strict_environment_variable_name(name)
+    }
 }
 
 /// `IsRelaxedEnvVarName`

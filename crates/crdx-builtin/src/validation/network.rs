@@ -1,7 +1,7 @@
 //! IP addresses and CIDR values (`k8s.io/apimachinery/pkg/util/validation/ip.go`).
 
 use crate::validation::field_value::{Errors, FieldValue};
-use crdx_value::release::V1_36;
+use crdx_value::release::Gate;
 use std::net::IpAddr;
 
 const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
@@ -36,11 +36,11 @@ pub fn is_ipv4(address: IpAddr) -> bool {
     address.is_ipv4() || is_mapped(address)
 }
 
-/// `IsValidIPForLegacyField`. Strict since 1.36 (`StrictIPCIDRValidation`).
+/// `IsValidIPForLegacyField`. Strict with the gate `StrictIPCIDRValidation`.
 pub(crate) fn legacy_ip(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some(address) = parse_ip(text) else { return errors.invalid_value(&field.path, text, NO_ADDRESS) };
-    if errors.release.since(V1_36) {
+    if errors.release.enables(Gate::StrictIPCIDRValidation) {
         strict_ip(errors, field, address);
     }
 }
@@ -74,11 +74,11 @@ pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
     u8::try_from(length).ok().filter(|length| u32::from(*length) <= bits).map(|length| (address, length))
 }
 
-/// `IsValidCIDRForLegacyField`. Strict since 1.36 (`StrictIPCIDRValidation`).
+/// `IsValidCIDRForLegacyField`. Strict with the gate `StrictIPCIDRValidation`.
 pub(crate) fn legacy_cidr(errors: &mut Errors, field: &FieldValue<'_, '_>) {
     let text = field.text();
     let Some((address, length)) = parse_cidr(text) else { return errors.invalid_value(&field.path, text, NO_CIDR) };
-    if errors.release.since(V1_36) {
+    if errors.release.enables(Gate::StrictIPCIDRValidation) {
         strict_cidr(errors, field, address, length);
     }
 }

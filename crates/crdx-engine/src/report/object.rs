@@ -92,8 +92,13 @@ impl ObjectReport {
 
     /// Makes the verdict unknown, because the request needs more steps or memory than the program uses for one.
     pub(crate) fn set_unfinished(&mut self) {
+        self.set_unknown(UNFINISHED.to_owned());
+    }
+
+    /// Makes the verdict unknown for this reason.
+    pub(crate) fn set_unknown(&mut self, reason: String) {
         self.verdict = Verdict::CannotTell;
-        UNFINISHED.clone_into(&mut self.reason);
+        self.reason = reason;
         self.help = Some(ASK_THE_CLUSTER.to_owned());
         (self.answer, self.object, self.table) = (None, None, None);
         self.errors.clear();

@@ -26,6 +26,8 @@ pub struct BuiltInServer {
     server: OnceLock<Server>,
     /// True if the ownership of fields is tracked without server-side apply, which comparisons of metadata need.
     tracks_fields: bool,
+    /// The admission plugins.
+    plugins: Option<AdmissionPlugins>,
     /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
     updating: RwLock<()>,
 }
@@ -97,6 +99,12 @@ impl BuiltInServer {
     /// Creates a server on first use, which tracks the ownership of fields if `tracks_fields` is true.
     pub fn new(tracks_fields: bool) -> Self {
         Self { tracks_fields, ..Self::default() }
+    }
+
+    /// Sets the admission plugins. By default, they are those that API servers enable by default.
+    #[must_use]
+    pub fn with_plugins(self, plugins: AdmissionPlugins) -> Self {
+        Self { plugins: Some(plugins), ..self }
     }
 
     /// Sets the families of the addresses of Services.
@@ -196,8 +204,8 @@ impl BuiltInServer {
         self.server.get_or_init(|| {
             let builder = crdx_kinds::builder(options.release, 0).created_at(options.request.now).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields();
-            let builder =
-                builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(AdmissionPlugins::all());
+            let plugins = self.plugins.clone().unwrap_or_else(AdmissionPlugins::all);
+            let builder = builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(plugins);
             let tracks_fields = self.tracks_fields || options.kind.verb == Verb::ServerSide;
             let builder = if tracks_fields { builder } else { builder.without_managed_fields() };
             let builder = match options.admission {

@@ -69,6 +69,11 @@ impl Rules {
     fn minor(self) -> u32 {
         self.release.minor().number().into()
     }
+
+    /// Returns N of the emulated Kubernetes 1.N.
+    fn emulated(self) -> u32 {
+        self.release.emulated().number().into()
+    }
 }
 
 /// Returns the existing object in the cluster, if the request for an object depends on it.
@@ -83,7 +88,7 @@ pub fn pending(
         return None;
     }
     let api_version = api_version(group, version);
-    let resource = resources::of_kind(&api_version, kind, rules.minor()).filter(|resource| resource.writable)?;
+    let resource = resources::of_kind(&api_version, kind, rules.emulated()).filter(|resource| resource.writable)?;
     let row = table::table().kind(&api_version, resource.kind, rules.minor()).filter(|row| row.served)?;
     let namespace = if row.cluster { Namespace::None } else { Namespace::Or(namespace) };
     let identity = identity::identity(object, namespace);
@@ -125,7 +130,7 @@ fn decode(
 ) -> Simulated {
     let (group, version, kind) = kind;
     let api_version = api_version(group, version);
-    let resource = resources::of_kind(&api_version, kind, rules.minor());
+    let resource = resources::of_kind(&api_version, kind, rules.emulated());
     // The kind of the resource differs if kubectl finds it in lower case.
     let kind = resource.map_or(kind.as_str(), |resource| resource.kind);
     let endpoint = Endpoint { group: group.clone(), version: version.clone(), kind: kind.to_owned() };

@@ -59,9 +59,10 @@ fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model>
     }
     let minor = u32::from(release.minor().number());
     let resource = kind.strip_suffix("List").unwrap_or(kind);
-    let is_served = [kind.as_str(), resource]
-        .iter()
-        .any(|kind| resources::of_kind(&api_version, kind, minor).is_some_and(|found| found.kind == *kind));
+    let is_served = [kind.as_str(), resource].iter().any(|kind| {
+        resources::of_kind(&api_version, kind, release.emulated().number().into())
+            .is_some_and(|found| found.kind == *kind)
+    });
     let types = Types::for_release(minor);
     let id = types.of_kind(&api_version, kind).filter(|_| is_served)?;
     let definitions = builtin::openapi::schemas(types, id, crdx_types::openapi::OpenApiVersion::V2);

@@ -91,7 +91,7 @@ impl ExpandedList<'_> {
     }
 
     fn minor(&self) -> u32 {
-        self.simulator.server.release().minor().number().into()
+        self.simulator.server.release().emulated().number().into()
     }
 
     /// Returns true if kubectl sends objects of a kind, so that the server validates them.

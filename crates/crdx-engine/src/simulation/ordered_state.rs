@@ -212,7 +212,7 @@ impl OrderedState {
         pending: &mut Option<PendingObject>,
     ) -> PreparedObject {
         let default = &simulator.settings.namespace;
-        let minor = simulator.settings.builtin.release.minor().number().into();
+        let minor = simulator.settings.builtin.release.emulated().number().into();
         let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
         let root = object.document.root().cloned();
         let created_objects = self.created.entry(root.clone()).or_default();

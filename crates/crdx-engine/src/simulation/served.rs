@@ -24,7 +24,7 @@ pub fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &d
 /// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.
 pub(crate) fn not_served(release: Release, identity: Identity, mut object: Object) -> ObjectReport {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
-    let minor: u32 = release.minor().number().into();
+    let minor: u32 = release.emulated().number().into();
     let served = resources::versions_of_kind(identity.group(), kind, minor);
     let rows = table::table().rows(api_version, kind);
     let later = rows.iter().find(|row| row.served && *row.releases.start() > minor);

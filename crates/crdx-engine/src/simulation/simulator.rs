@@ -13,6 +13,7 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
+use super::server_settings::{self, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
 use super::{builtin, encrypted, submit};
@@ -48,6 +49,8 @@ pub struct SimulatorSettings {
     pub given: Arc<GivenObjects>,
     /// The objects that were read from the cluster, if its existing objects are read.
     pub live: Option<Arc<LiveObjects>>,
+    /// The settings of the server that the simulation does not follow.
+    pub unsimulated: Arc<UnsimulatedSettings>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -147,6 +150,7 @@ impl Simulator {
         let (encrypted, has_rules) =
             (Arc::clone(&object.document.encrypted), matches!(resource, Submitted::CustomResource(..)));
         let own_identity = identity::identity(object.value(), Namespace::Own);
+        let unsimulated = self.settings.unsimulated.deciding(object.value());
         let root = object.document.is_rendered.then_some(&*location.source);
         let context = SimulationContext { root, ..self.context() };
         // A panic in the simulation of one object must not affect the others.
@@ -164,6 +168,9 @@ impl Simulator {
             item.into()
         });
         encrypted::complete(&mut simulated.item, &encrypted, has_rules);
+        if let Some(setting) = unsimulated {
+            server_settings::leave_undecided(&mut simulated.item, &setting);
+        }
         simulated
     }
 

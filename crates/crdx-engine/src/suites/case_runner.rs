@@ -18,7 +18,7 @@ use crdx_server::policies::model::PolicyKind;
 #[cfg(feature = "builtin")]
 use crdx_server::server::Namespaces;
 use crdx_server::server::http::address;
-use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
+use crdx_server::server::{AdmissionPlugins, Method, Request, Response, ResponseBody, Server, Snapshot, Timestamp};
 use crdx_types::resources;
 use crdx_value::GoError;
 use crdx_value::field::UNFINISHED;
@@ -47,6 +47,8 @@ pub struct ServerSetup {
     pub policies: Vec<Arc<Value>>,
     /// True to track managed fields, which server-side apply needs.
     pub manages_fields: bool,
+    /// The admission plugins.
+    pub plugins: AdmissionPlugins,
     /// The time of all requests.
     pub now: Timestamp,
 }
@@ -132,7 +134,8 @@ impl CaseRunner {
     /// # Errors
     /// Returns an error if one of them cannot be installed.
     pub fn new(setup: ServerSetup) -> Result<Self, SetupError> {
-        let mut server = Server::builder(setup.release, 0).created_at(setup.now);
+        let mut server =
+            Server::builder(setup.release, 0).created_at(setup.now).with_admission_plugins(setup.plugins.clone());
         if !setup.manages_fields {
             server = server.without_managed_fields();
         }
@@ -185,7 +188,7 @@ impl CaseRunner {
         let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let (group, version) = group_version::split(api_version);
         let namespace = Some(text(&["metadata", "namespace"])).filter(|ns| !ns.is_empty()).unwrap_or(NAMESPACE);
-        let built_in = || resources::of_kind(api_version, kind, self.setup.release.minor().number().into());
+        let built_in = || resources::of_kind(api_version, kind, self.setup.release.emulated().number().into());
         let path = if group == policies::GROUP {
             address::collection(group, version, PolicyKind::resource_of(kind), None)
         } else if let Some(found) = built_in() {

@@ -79,7 +79,7 @@ impl TestedResource {
     }
 
     fn find_built_in(release: Release, matches: impl Fn(&resources::ApiResource) -> bool) -> Option<Self> {
-        let found = resources::resources(release.minor().number().into()).find(|r| r.writable && matches(r))?;
+        let found = resources::resources(release.emulated().number().into()).find(|r| r.writable && matches(r))?;
         Some(Self {
             group: found.group.to_owned(),
             plural: found.plural.to_owned(),

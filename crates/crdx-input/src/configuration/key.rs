@@ -3,7 +3,7 @@
 use crate::{Ignore, PatternError};
 use crdx_engine::report::severity::{SeverityError, SeverityOf};
 use crdx_engine::simulation::filter::{KindPattern, NoKind};
-use crdx_value::release::{ReleaseSet, ReleaseSetError};
+use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSetError};
 
 /// The reason why a key cannot have a value.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,8 @@ pub enum ValueError {
     Severities(#[from] SeverityError),
     #[error(transparent)]
     Ignore(#[from] PatternError),
+    #[error(transparent)]
+    Gates(#[from] FeatureGatesError),
 }
 
 /// A key, which is also a flag and a variable.
@@ -43,11 +45,21 @@ pub enum SettingKey {
     Severities,
     /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
     Output,
+    /// The version that the server emulates.
+    EmulatedVersion,
+    /// The feature gates of the server, `NAME=BOOL`.
+    FeatureGates,
+    /// The admission plugins that the server enables.
+    EnableAdmissionPlugins,
+    /// The admission plugins that the server disables.
+    DisableAdmissionPlugins,
+    /// The file with the configuration of admission plugins.
+    AdmissionControlConfigFile,
 }
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 14] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -57,6 +69,11 @@ impl SettingKey {
         Self::Old,
         Self::Severities,
         Self::Output,
+        Self::EmulatedVersion,
+        Self::FeatureGates,
+        Self::EnableAdmissionPlugins,
+        Self::DisableAdmissionPlugins,
+        Self::AdmissionControlConfigFile,
     ];
 
     /// The name in the file.
@@ -71,6 +88,11 @@ impl SettingKey {
             Self::Old => "old",
             Self::Severities => "severities",
             Self::Output => "output",
+            Self::EmulatedVersion => "emulatedVersion",
+            Self::FeatureGates => "featureGates",
+            Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
+            Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
+            Self::AdmissionControlConfigFile => "admissionControlConfigFile",
         }
     }
 
@@ -86,6 +108,11 @@ impl SettingKey {
             Self::Old => "CRDX_OLD",
             Self::Severities => "CRDX_SEVERITIES",
             Self::Output => "CRDX_OUTPUT",
+            Self::EmulatedVersion => "CRDX_EMULATED_VERSION",
+            Self::FeatureGates => "CRDX_FEATURE_GATES",
+            Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
+            Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
+            Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
         }
     }
 
@@ -93,18 +120,23 @@ impl SettingKey {
     pub fn argument(self) -> &'static str {
         match self {
             Self::KubernetesVersion => "kubernetes_version",
+            Self::EmulatedVersion => "emulated_version",
+            Self::FeatureGates => "feature_gates",
+            Self::EnableAdmissionPlugins => "enable_admission_plugins",
+            Self::DisableAdmissionPlugins => "disable_admission_plugins",
+            Self::AdmissionControlConfigFile => "admission_control_config_file",
             other => other.name(),
         }
     }
 
     /// Returns true if the values are paths.
     pub fn is_paths(self) -> bool {
-        matches!(self, Self::Crds | Self::Policies | Self::Old)
+        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile)
     }
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
     pub fn is_mapping(self) -> bool {
-        matches!(self, Self::Severities | Self::Output)
+        matches!(self, Self::Severities | Self::Output | Self::FeatureGates)
     }
 
     /// Checks a value.
@@ -120,7 +152,16 @@ impl SettingKey {
             }
             Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
             Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
-            Self::Crds | Self::Policies | Self::Old | Self::Namespaces | Self::Output => {
+            Self::FeatureGates => FeatureGates::default().read(value)?,
+            Self::Crds
+            | Self::Policies
+            | Self::Old
+            | Self::Namespaces
+            | Self::Output
+            | Self::EmulatedVersion
+            | Self::EnableAdmissionPlugins
+            | Self::DisableAdmissionPlugins
+            | Self::AdmissionControlConfigFile => {
                 if value.is_empty() {
                     return Err(ValueError::Empty);
                 }

@@ -138,6 +138,12 @@ impl File<'_> {
         if key == SettingKey::Output {
             return Ok(format!("{member}={}", self.value(key, &path, value)?));
         }
+        if key == SettingKey::FeatureGates {
+            let Value::Bool(enabled) = value else {
+                return Err(self.error(&path, "the gate is neither true nor false".to_owned(), None));
+            };
+            return Ok(format!("{member}={enabled}"));
+        }
         let severity = match value {
             Value::Bool(false) => "off",
             Value::String(severity) => severity,
@@ -151,7 +157,7 @@ impl File<'_> {
     fn value(&self, key: SettingKey, path: &str, value: &Value) -> Result<String, ConfigurationError> {
         let Value::String(text) = value else {
             let help = match (key, value) {
-                (SettingKey::KubernetesVersion, Value::Float(_) | Value::Int(_)) => {
+                (SettingKey::KubernetesVersion | SettingKey::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {
                     "write the version in quotes, such as \"1.34\""
                 }
                 (SettingKey::Severities, _) => SEVERITIES,

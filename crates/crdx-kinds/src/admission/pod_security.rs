@@ -1,5 +1,6 @@
 //! `PodSecurity`: the pod security standard of a namespace ([`crdx_builtin::pod_security`]).
 
+use super::configuration;
 use crdx_builtin::pod_security::{self, Policy};
 use crdx_server::cluster_state::NAMESPACES;
 use crdx_server::server::{AdmissionPlugin, AdmissionRequest, KindPlugin, Operation, Refusal};
@@ -32,7 +33,11 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
         return Ok(());
     }
     let Some((metadata, spec)) = pod_security::pod_of(request.kind, object) else { return Ok(()) };
-    let Some(policy) = policy(request)? else { return Ok(()) };
+    let configuration = configuration::pod_security(request.configuration.unwrap_or(&Value::Null)).unwrap_or_default();
+    if configuration.exempts(request.namespace, request.username(), spec) {
+        return Ok(());
+    }
+    let Some(policy) = policy(request, configuration.defaults)? else { return Ok(()) };
     if is_pod && let Some(detail) = policy.enforce.violation(metadata, spec, request.release) {
         return Err(request.forbidden(&format!("violates PodSecurity \"{}\": {detail}", policy.enforce)));
     }
@@ -43,9 +48,10 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
 }
 
 /// The policy of the namespace of a write.
-fn policy(request: &AdmissionRequest<'_>) -> Result<Option<Policy>, Refusal> {
+fn policy(request: &AdmissionRequest<'_>, defaults: Policy) -> Result<Option<Policy>, Refusal> {
     let namespace = request.object(NAMESPACES, "", request.namespace)?.found();
-    Ok(namespace.and_then(|namespace| namespace.at(&["metadata", "labels"]).map(Policy::from_labels)))
+    let labels = |namespace: &Value| namespace.at(&["metadata", "labels"]).cloned().unwrap_or_default();
+    Ok(namespace.map(|namespace| Policy::from_labels(&labels(&namespace), defaults)))
 }
 
 #[cfg(test)]

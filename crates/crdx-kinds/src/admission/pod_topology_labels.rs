@@ -4,11 +4,10 @@ use crdx_builtin::topology_labels;
 use crdx_server::cluster_state::NODES;
 use crdx_server::server::{AdmissionPlugin, AdmissionRequest, KindPlugin, Mutation, PluginServers, Refusal};
 use crdx_value::Value;
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 
-/// The plugin. The gate `PodTopologyLabelsAdmission` is enabled since 1.35.
+/// The plugin.
 pub(crate) static POD_TOPOLOGY_LABELS: KindPlugin = KindPlugin {
-    since: V1_35,
     servers: PluginServers::WithGeneratedFields,
     targets: &[("", "pods", ""), ("", "pods", "binding")],
     mutate: Some(mutate),
@@ -17,6 +16,9 @@ pub(crate) static POD_TOPOLOGY_LABELS: KindPlugin = KindPlugin {
 
 /// Labels have no defaults, so the object is not changed in the sense of [`Mutation`].
 fn mutate(request: &mut AdmissionRequest<'_>, object: &mut Value) -> Result<Mutation, Refusal> {
+    if !request.release.enables(Gate::PodTopologyLabelsAdmission) {
+        return Ok(Mutation::Unchanged);
+    }
     let name = match request.subresource {
         "" => object.str_at(&["spec", "nodeName"]),
         _ if object.str_at(&["target", "kind"]) == Some("Node") => object.str_at(&["target", "name"]),

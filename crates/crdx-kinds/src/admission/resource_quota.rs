@@ -1,6 +1,7 @@
 //! `ResourceQuota`: the quotas of the namespace of an object ([`crdx_builtin::quotas`]). A write is compared with what is used
 //! now, as in a dry run: the writes of a run do not add up.
 
+use super::configuration;
 use crdx_builtin::quotas::{self, QuotaRequest};
 use crdx_server::cluster_state::RESOURCE_QUOTAS;
 use crdx_server::server::{AdmissionPlugin, AdmissionRequest, KindPlugin, Operation, PluginServers, Refusal};
@@ -25,7 +26,8 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
         return Ok(());
     }
     let quotas = request.objects(RESOURCE_QUOTAS, request.namespace)?.objects;
-    match quotas::refusal(quotas.iter().map(|quota| &**quota), write) {
+    let limited = request.configuration.map(configuration::limited_resources).unwrap_or_default();
+    match quotas::refusal(quotas.iter().map(|quota| &**quota), write, &limited) {
         Some(reason) => Err(request.forbidden_object(object, &reason)),
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, CONTAINERS, IMAGES, NAMED, READY_OF_REPLICAS};
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::{Behaviour, PrinterColumn};
-use crdx_value::release::{Minor, V1_35, V1_36};
+use crdx_value::release::{Gate, Minor};
 
 /// The strategy.
 pub(crate) static STATEFUL_SET: DeclaredKind = DeclaredKind {
@@ -15,10 +15,8 @@ pub(crate) static STATEFUL_SET: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const FEATURES: &[Feature] = &[Feature {
-    disabled_again: Some(V1_36),
-    ..feature(V1_35, &[&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]])
-}];
+const FEATURES: &[Feature] =
+    &[feature(&[Gate::MaxUnavailableStatefulSet], &[&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]])];
 
 static COLUMNS: &[PrinterColumn] = &[NAMED, READY_OF_REPLICAS, AGE, CONTAINERS, IMAGES];
 
@@ -26,14 +24,21 @@ static COLUMNS: &[PrinterColumn] = &[NAMED, READY_OF_REPLICAS, AGE, CONTAINERS, 
 mod tests {
     use super::*;
     use crdx_text::json;
+    use crdx_value::release::{FeatureGates, Release};
 
     #[test]
-    fn a_gate_may_be_disabled_again() {
+    fn a_field_is_kept_with_its_gate() {
         let set = json::read(br#"{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}}"#).unwrap();
-        for (release, keeps) in [("1.34", false), ("1.35", true), ("1.36", false), ("1.37", true)] {
+        let keeps = |release: Release| {
             let mut new = set.clone();
-            STATEFUL_SET.features.drop_disabled(&mut new, None, release.parse().unwrap());
-            assert_eq!(new == set, keeps, "{release}");
-        }
+            STATEFUL_SET.features.drop_disabled(&mut new, None, release);
+            new == set
+        };
+        let release = |minor: u16| Release::new(minor).unwrap();
+        assert_eq!([34, 36, 37].map(release).map(keeps), [false, false, true]);
+        let mut gates = FeatureGates::default();
+        gates.set("MaxUnavailableStatefulSet", true);
+        assert!(keeps(release(36).with_gates(&gates).unwrap()));
+        assert!(!keeps(release(37).emulating(Minor(36)).unwrap()));
     }
 }

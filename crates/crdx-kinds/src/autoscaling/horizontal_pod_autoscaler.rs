@@ -4,7 +4,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use conversion::{NewAutoscaler, OldAutoscaler};
 use crdx_server::server::{Behaviour, Conversion, KindStrategy};
-use crdx_value::release::{Minor, V1_35, V1_37};
+use crdx_value::release::{Gate, Minor};
 use printer::AUTOSCALERS;
 
 mod conversion;
@@ -16,7 +16,11 @@ pub(crate) struct HorizontalPodAutoscaler;
 
 /// The facts about the kind.
 static FACTS: DeclaredKind = DeclaredKind {
-    behaviour: Behaviour { generation_since: V1_37, relaxes_prefix_since: Minor::ALWAYS, ..Behaviour::MOST },
+    behaviour: Behaviour {
+        generation_gate: Some(Gate::HPAGeneration),
+        relaxes_prefix_since: Minor::ALWAYS,
+        ..Behaviour::GENERATION
+    },
     columns: Some(AUTOSCALERS),
     features: Features { fields: FEATURES, ..Features::NONE },
     ..DeclaredKind::MOST
@@ -32,4 +36,5 @@ impl KindStrategy for HorizontalPodAutoscaler {
     }
 }
 
-const FEATURES: &[Feature] = &[feature(V1_35, &[&["spec", "behavior", "scaleDown|scaleUp", "tolerance"]])];
+const FEATURES: &[Feature] =
+    &[feature(&[Gate::HPAConfigurableTolerance], &[&["spec", "behavior", "scaleDown|scaleUp", "tolerance"]])];

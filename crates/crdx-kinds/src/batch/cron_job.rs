@@ -6,7 +6,7 @@ use crate::printer::{AGE, NAMED, bool_text, column, containers, label_selector, 
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::{Behaviour, PrinterColumn};
 use crdx_value::Value;
-use crdx_value::release::Minor;
+use crdx_value::release::{Gate, Minor};
 
 /// The strategy.
 pub(crate) static CRON_JOB: DeclaredKind = DeclaredKind {
@@ -20,7 +20,7 @@ pub(crate) static CRON_JOB: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const FEATURES: &[Feature] = &[feature(Minor::NEVER, &[&["spec", "jobTemplate", "spec", "scheduling"]])];
+const FEATURES: &[Feature] = &[feature(&[Gate::WorkloadWithJob], &[&["spec", "jobTemplate", "spec", "scheduling"]])];
 
 static COLUMNS: &[PrinterColumn] = &[
     NAMED,

@@ -4,7 +4,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, text};
 use crdx_server::server::{Behaviour, PrinterColumn};
-use crdx_value::release::Minor;
+use crdx_value::release::{Gate, Minor};
 
 /// The strategy.
 pub(crate) static LEASE: DeclaredKind = DeclaredKind {
@@ -20,8 +20,10 @@ pub(crate) static LEASE: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const FEATURES: &[Feature] =
-    &[feature(Minor::NEVER, &[&["spec", "strategy"]]), feature(Minor::NEVER, &[&["spec", "preferredHolder"]])];
+const FEATURES: &[Feature] = &[
+    feature(&[Gate::CoordinatedLeaderElection], &[&["spec", "strategy"]]),
+    feature(&[Gate::CoordinatedLeaderElection], &[&["spec", "preferredHolder"]]),
+];
 
 static COLUMNS: &[PrinterColumn] =
     &[NAMED, column("Holder", "", |o, _| text(o, &["spec", "holderIdentity"]).into()), AGE];

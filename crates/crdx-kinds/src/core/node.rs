@@ -3,7 +3,7 @@
 use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::server::{Behaviour, FieldLabel, InitialStatus};
-use crdx_value::release::{Minor, V1_31, V1_33, V1_36};
+use crdx_value::release::Gate;
 use printer::COLUMNS;
 
 mod printer;
@@ -25,12 +25,15 @@ pub(crate) static NODE: DeclaredKind = DeclaredKind {
 };
 
 const FEATURES: &[Feature] = &[
-    feature(Minor::NEVER, &[&["spec", "configSource"]]),
-    feature(Minor::NEVER, &[&["status", "config"]]),
-    Feature { used: &[], ..feature(V1_31, &[&["status", "runtimeHandlers"]]) },
-    feature(V1_33, &[&["status", "features"]]),
-    feature(V1_36, &[&["status", "declaredFeatures"]]),
-    feature(Minor::NEVER, &[&["spec", "podPreemptionPolicy"]]),
+    feature(&[], &[&["spec", "configSource"]]),
+    feature(&[], &[&["status", "config"]]),
+    Feature {
+        used: &[],
+        ..feature(&[Gate::RecursiveReadOnlyMounts, Gate::UserNamespacesSupport], &[&["status", "runtimeHandlers"]])
+    },
+    feature(&[Gate::SupplementalGroupsPolicy], &[&["status", "features"]]),
+    feature(&[Gate::NodeDeclaredFeatures], &[&["status", "declaredFeatures"]]),
+    feature(&[Gate::InPlacePodVerticalScalingSchedulerPreemption], &[&["spec", "podPreemptionPolicy"]]),
 ];
 
-const STATUS_FEATURES: &[Feature] = &[feature(Minor::NEVER, &[&["status", "config"]])];
+const STATUS_FEATURES: &[Feature] = &[feature(&[], &[&["status", "config"]])];

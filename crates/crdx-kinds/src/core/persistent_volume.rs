@@ -5,7 +5,7 @@ use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, list, text, wide};
 use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy, PrinterColumn};
 use crdx_value::Value;
-use crdx_value::release::V1_34;
+use crdx_value::release::Gate;
 use crdx_value::time;
 use crdx_value::time::Timestamp;
 
@@ -40,7 +40,8 @@ impl KindStrategy for PersistentVolume {
 }
 
 /// The features of volumes and claims.
-pub(crate) const FEATURES: &[Feature] = &[feature(V1_34, &[&["spec", "volumeAttributesClassName"]])];
+pub(crate) const FEATURES: &[Feature] =
+    &[feature(&[Gate::VolumeAttributesClass], &[&["spec", "volumeAttributesClassName"]])];
 
 /// Sets the time of the last change of a volume's phase, unless the client does.
 fn set_phase_time(new: &mut Value, old: &Value, now: Timestamp) {

@@ -5,7 +5,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::server::{Behaviour, InitialStatus, KindRequest, KindStrategy};
 use crdx_value::Value;
-use crdx_value::release::{Minor, V1_32, V1_34};
+use crdx_value::release::Gate;
 use printer::COLUMNS;
 
 mod data_sources;
@@ -44,9 +44,9 @@ impl KindStrategy for PersistentVolumeClaim {
 }
 
 const STATUS_FEATURES: &[Feature] = &[
-    feature(V1_32, &[&["status", "allocatedResources"]]),
-    feature(V1_32, &[&["status", "allocatedResourceStatuses"]]),
-    feature(V1_34, &[&["status", "currentVolumeAttributesClassName"]]),
-    feature(V1_34, &[&["status", "modifyVolumeStatus"]]),
-    feature(Minor::NEVER, &[&["status", "healthStatus"]]),
+    feature(&[Gate::RecoverVolumeExpansionFailure], &[&["status", "allocatedResources"]]),
+    feature(&[Gate::RecoverVolumeExpansionFailure], &[&["status", "allocatedResourceStatuses"]]),
+    feature(&[Gate::VolumeAttributesClass], &[&["status", "currentVolumeAttributesClassName"]]),
+    feature(&[Gate::VolumeAttributesClass], &[&["status", "modifyVolumeStatus"]]),
+    feature(&[Gate::CSIVolumeHealth], &[&["status", "healthStatus"]]),
 ];

@@ -4,7 +4,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, first_items, list, text};
 use crdx_server::server::{Behaviour, KindRequest, KindStrategy, PrinterColumn};
-use crdx_value::release::V1_34;
+use crdx_value::release::Gate;
 use crdx_value::{Value, json};
 
 /// The strategy.
@@ -62,7 +62,8 @@ fn port_name(port: &Value) -> String {
     port.str_at(&["name"]).unwrap_or("*").to_owned()
 }
 
-const FEATURES: &[Feature] = &[feature(V1_34, &[&["endpoints", "*", "hints", "forNodes"]])];
+const FEATURES: &[Feature] =
+    &[feature(&[Gate::PreferSameTrafficDistribution], &[&["endpoints", "*", "hints", "forNodes"]])];
 
 /// Drops the topology of endpoints, which are no part of `discovery.k8s.io/v1`, if an endpoint changes (`dropTopologyOnV1`).
 fn drop_topology(new: &mut Value, old: Option<&Value>) {

@@ -2,7 +2,7 @@
 
 use super::paths::names;
 use super::{Feature, drop_features, feature, is_set, remove};
-use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_35, V1_37, V1_38};
+use crdx_value::release::{Gate, Release, V1_34};
 use crdx_value::{Map, Value};
 use std::collections::HashSet;
 
@@ -13,11 +13,11 @@ const AFFINITIES: &str = "podAffinity|podAntiAffinity";
 const LABEL_KEYS: &str = "matchLabelKeys|mismatchLabelKeys";
 
 const FEATURES: &[Feature] = &[
-    feature(V1_33, &[&["hostUsers"]]),
-    feature(V1_33, &[&["securityContext", "supplementalGroupsPolicy"]]),
-    Feature { used: &[&["resources", "requests|limits"]], ..feature(V1_34, &[&["resources"]]) },
+    feature(&[Gate::UserNamespacesSupport], &[&["hostUsers"]]),
+    feature(&[Gate::SupplementalGroupsPolicy], &[&["securityContext", "supplementalGroupsPolicy"]]),
+    Feature { used: &[&["resources", "requests|limits"]], ..feature(&[Gate::PodLevelResources], &[&["resources"]]) },
     feature(
-        V1_31,
+        &[Gate::MatchLabelKeysInPodAffinity],
         &[
             &["affinity", AFFINITIES, "requiredDuringSchedulingIgnoredDuringExecution", "*", LABEL_KEYS],
             &[
@@ -32,12 +32,15 @@ const FEATURES: &[Feature] = &[
     ),
     Feature {
         used: &[&["resourceClaims"]],
-        ..feature(V1_34, &[&["resourceClaims"], &[CONTAINERS, "*", "resources", "claims"]])
+        ..feature(&[Gate::DynamicResourceAllocation], &[&["resourceClaims"], &[CONTAINERS, "*", "resources", "claims"]])
     },
-    feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "clusterTrustBundle"]]),
-    feature(V1_37, &[&["volumes", "*", "projected", "sources", "*", "podCertificate"]]),
     feature(
-        V1_38,
+        &[Gate::ClusterTrustBundleProjection],
+        &[&["volumes", "*", "projected", "sources", "*", "clusterTrustBundle"]],
+    ),
+    feature(&[Gate::PodCertificateRequest], &[&["volumes", "*", "projected", "sources", "*", "podCertificate"]]),
+    feature(
+        &[Gate::AtomicWriteVolumeUserFields],
         &[
             &["volumes", "*", "secret|configMap|downwardAPI|projected", "defaultUser"],
             &["volumes", "*", "secret|configMap|downwardAPI", "items", "*", "user"],
@@ -53,23 +56,32 @@ const FEATURES: &[Feature] = &[
             ],
         ],
     ),
-    feature(Minor::NEVER, &[&["schedulingGroup"]]),
+    feature(&[Gate::GenericWorkload], &[&["schedulingGroup"]]),
     // Only 1.35 has the field.
-    feature(Minor::NEVER, &[&["workloadRef"]]),
-    feature(Minor::NEVER, &[&[CONTAINERS, "*", PROBES, "grpc", "mode"]]),
-    feature(Minor::NEVER, &[&["evictionResponders"]]),
+    feature(&[Gate::GenericWorkload], &[&["workloadRef"]]),
+    feature(&[Gate::GRPCContainerProbeTLS], &[&[CONTAINERS, "*", PROBES, "grpc", "mode"]]),
+    feature(&[Gate::EvictionRequestAPI], &[&["evictionResponders"]]),
     Feature {
         used: &[&["containers|initContainers", "*", "resizePolicy"]],
-        ..feature(V1_33, &[&[CONTAINERS, "*", "resizePolicy"]])
+        ..feature(&[Gate::InPlacePodVerticalScaling], &[&[CONTAINERS, "*", "resizePolicy"]])
     },
-    feature(V1_31, &[&[CONTAINERS, "*", "volumeMounts", "*", "recursiveReadOnly"]]),
-    feature(Minor::NEVER, &[&["volumes", "*", "emptyDir", "mode"]]),
-    feature(Minor::NEVER, &[&[CONTAINERS, "*", "volumeMounts", "*", "bindMountOptions"]]),
-    feature(V1_35, &[&["hostnameOverride"]]),
-    feature(V1_35, &[&[CONTAINERS, "*", "env", "*", "valueFrom", "fileKeyRef"]]),
-    feature(V1_33, &[&["securityContext", "seLinuxChangePolicy"]]),
+    feature(&[Gate::RecursiveReadOnlyMounts], &[&[CONTAINERS, "*", "volumeMounts", "*", "recursiveReadOnly"]]),
+    feature(&[Gate::EmptyDirVolumeMode], &[&["volumes", "*", "emptyDir", "mode"]]),
+    feature(&[Gate::VolumeBindMountOptions], &[&[CONTAINERS, "*", "volumeMounts", "*", "bindMountOptions"]]),
+    feature(&[Gate::MatchLabelKeysInPodTopologySpread], &[&["topologySpreadConstraints", "*", "matchLabelKeys"]]),
     feature(
-        Minor::NEVER,
+        &[Gate::NodeInclusionPolicyInPodTopologySpread],
+        &[&["topologySpreadConstraints", "*", "nodeTaintsPolicy"]],
+    ),
+    feature(
+        &[Gate::NodeInclusionPolicyInPodTopologySpread],
+        &[&["topologySpreadConstraints", "*", "nodeAffinityPolicy"]],
+    ),
+    feature(&[Gate::HostnameOverride], &[&["hostnameOverride"]]),
+    feature(&[Gate::EnvFiles], &[&[CONTAINERS, "*", "env", "*", "valueFrom", "fileKeyRef"]]),
+    feature(&[Gate::SELinuxChangePolicy], &[&["securityContext", "seLinuxChangePolicy"]]),
+    feature(
+        &[Gate::H2CContainerProbe],
         &[
             &[CONTAINERS, "*", PROBES, "httpGet", "protocol"],
             &[CONTAINERS, "*", "lifecycle", "postStart|preStop", "httpGet", "protocol"],
@@ -107,17 +119,19 @@ pub(crate) fn drop_annotations(template: &mut Value) {
 
 fn drop_from_spec(new: &mut Value, old: Option<&Value>, release: Release) {
     drop_features(FEATURES, new, old, release);
-    if !release.since(V1_33) {
+    if !release.enables(Gate::ProcMountType) {
         reset_proc_mounts(new, old);
     }
     // Older releases do not know the rules, but the policy of an init container.
-    if release.minor() == V1_34 {
+    if release.since(V1_34) && !release.enables(Gate::ContainerRestartRules) {
         drop_restart_rules(new, old);
     }
-    if !release.since(V1_35) {
+    if !release.enables(Gate::ImageVolume) {
         drop_image_volumes(new, old);
     }
-    drop_stop_signals(new, old);
+    if !release.enables(Gate::ContainerStopSignals) {
+        drop_stop_signals(new, old);
+    }
 }
 
 /// The containers of a list, or of several lists `a|b`.

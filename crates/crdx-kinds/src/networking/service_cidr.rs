@@ -5,7 +5,7 @@ use crate::printer::{AGE, NAMED, column, list};
 use crdx_server::server::behaviour::ALL_BUT_STATUS;
 use crdx_server::server::{Behaviour, KindStrategy, PrinterColumn};
 use crdx_value::Value;
-use crdx_value::release::{Minor, Release, V1_36};
+use crdx_value::release::{Gate, Minor, Release};
 
 /// The strategy.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl KindStrategy for ServiceCidr {
     }
 
     fn writes_status_with_spec(&self, release: Release) -> bool {
-        !release.since(V1_36)
+        !release.enables(Gate::ServiceCIDRStatusFieldWiping)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::Behaviour;
-use crdx_value::release::{V1_35, V1_36};
+use crdx_value::release::{Gate, V1_35};
 
 /// The strategy.
 pub(crate) static DEVICE_CLASS: DeclaredKind = DeclaredKind {
@@ -18,4 +18,4 @@ pub(crate) static DEVICE_CLASS: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const FEATURES: &[Feature] = &[feature(V1_36, &[&["spec", "extendedResourceName"]])];
+const FEATURES: &[Feature] = &[feature(&[Gate::DRAExtendedResource], &[&["spec", "extendedResourceName"]])];

@@ -8,7 +8,7 @@ use crdx_server::server::behaviour::ALL_BUT_STATUS;
 use crdx_server::server::{Behaviour, KindRequest, KindStrategy, Subresource};
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
-use crdx_value::release::{Minor, V1_35, V1_36};
+use crdx_value::release::{Gate, V1_35};
 use devices::drop_deallocated;
 
 mod devices;
@@ -70,7 +70,7 @@ const STATUS_FEATURES: &[Feature] = &[
             &["status", "devices", "*", "shareID"],
         ],
         ..feature(
-            V1_36,
+            &[Gate::DRAConsumableCapacity],
             &[
                 &["status", "allocation", "devices", "results", "*", "shareID|consumedCapacity"],
                 &["status", "devices", "*", "shareID"],
@@ -78,12 +78,18 @@ const STATUS_FEATURES: &[Feature] = &[
         )
     },
     // Only 1.34 drops the time.
-    feature(V1_35, &[&["status", "allocation", "allocationTimestamp"]]),
+    Feature {
+        keeps_since: V1_35,
+        ..feature(&[Gate::DRADeviceBindingConditions], &[&["status", "allocation", "allocationTimestamp"]])
+    },
     feature(
-        V1_36,
+        &[Gate::DRADeviceBindingConditions],
         &[&["status", "allocation", "devices", "results", "*", "bindingConditions|bindingFailureConditions"]],
     ),
-    feature(Minor::NEVER, &[&["status", "allocation", "devices", "results", "*", "skipNodeOperations"]]),
+    feature(
+        &[Gate::DRAOptionalNodeOperations],
+        &[&["status", "allocation", "devices", "results", "*", "skipNodeOperations"]],
+    ),
 ];
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::features::{Feature, Features, feature};
 use crate::resource::device_taint_rule::default_time_added;
 use crdx_server::server::{Behaviour, KindStrategy};
 use crdx_value::Value;
-use crdx_value::release::{Minor, V1_36};
+use crdx_value::release::{Gate, Minor};
 use crdx_value::time::Timestamp;
 
 /// The strategy.
@@ -47,29 +47,38 @@ fn each(list: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 const FEATURES: &[Feature] = &[
-    feature(V1_36, &[&["spec", "devices", "*", "taints"]]),
+    feature(&[Gate::DRADeviceTaints], &[&["spec", "devices", "*", "taints"]]),
     feature(
-        V1_36,
+        &[Gate::DRAPartitionableDevices],
         &[
             &["spec", "sharedCounters|perDeviceNodeSelection"],
             &["spec", "devices", "*", "consumesCounters|nodeName|nodeSelector|allNodes"],
         ],
     ),
-    feature(V1_36, &[&["spec", "devices", "*", "bindingConditions|bindingFailureConditions|bindsToNode"]]),
     feature(
-        V1_36,
+        &[Gate::DRADeviceBindingConditions],
+        &[&["spec", "devices", "*", "bindingConditions|bindingFailureConditions|bindsToNode"]],
+    ),
+    feature(
+        &[Gate::DRAConsumableCapacity],
         &[
             &["spec", "devices", "*", "allowMultipleAllocations"],
             &["spec", "devices", "*", "capacity", "*", "requestPolicy"],
         ],
     ),
-    feature(Minor::NEVER, &[&["spec", "devices", "*", "consumesCounters", "*", "compatibilityGroups"]]),
-    feature(Minor::NEVER, &[&["spec", "devices", "*", "nodeAllocatableResources"]]),
+    feature(
+        &[Gate::DRADeviceCompatibilityGroups],
+        &[&["spec", "devices", "*", "consumesCounters", "*", "compatibilityGroups"]],
+    ),
+    feature(&[Gate::DRANodeAllocatableResources], &[&["spec", "devices", "*", "nodeAllocatableResources"]]),
     // Only 1.36 has the field.
-    feature(Minor::NEVER, &[&["spec", "devices", "*", "nodeAllocatableResourceMappings"]]),
-    feature(Minor::NEVER, &[&["spec", "devices", "*", "attributes", "*", "bools|ints|strings|versions"]]),
-    feature(Minor::NEVER, &[&["spec", "partitionTypeAttribute"]]),
-    feature(Minor::NEVER, &[&["spec", "skipNodeOperations"]]),
+    feature(&[Gate::DRANodeAllocatableResources], &[&["spec", "devices", "*", "nodeAllocatableResourceMappings"]]),
+    feature(
+        &[Gate::DRAListTypeAttributes],
+        &[&["spec", "devices", "*", "attributes", "*", "bools|ints|strings|versions"]],
+    ),
+    feature(&[Gate::DRAPartitionableDevicesType], &[&["spec", "partitionTypeAttribute"]]),
+    feature(&[Gate::DRAOptionalNodeOperations], &[&["spec", "skipNodeOperations"]]),
 ];
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::printer::{AGE, NAMED, column, list, or, text};
 use crate::storage::flag;
 use crdx_server::server::{Behaviour, GenerationRule, PrinterColumn};
 use crdx_value::Value;
-use crdx_value::release::{Minor, V1_35, V1_37};
+use crdx_value::release::{Gate, Minor};
 
 /// The strategy.
 pub(crate) static CSI_DRIVER: DeclaredKind = DeclaredKind {
@@ -23,8 +23,9 @@ pub(crate) static CSI_DRIVER: DeclaredKind = DeclaredKind {
 };
 
 const FEATURES: &[Feature] = &[
-    feature(V1_35, &[&["spec", "nodeAllocatableUpdatePeriodSeconds"]]),
-    feature(V1_37, &[&["spec", "preventPodSchedulingIfMissing"]]),
+    feature(&[Gate::MutableCSINodeAllocatableCount], &[&["spec", "nodeAllocatableUpdatePeriodSeconds"]]),
+    feature(&[Gate::CSIServiceAccountTokenSecrets], &[&["spec", "serviceAccountTokenInSecrets"]]),
+    feature(&[Gate::VolumeLimitScaling], &[&["spec", "preventPodSchedulingIfMissing"]]),
 ];
 
 static COLUMNS: &[PrinterColumn] = &[

@@ -5,7 +5,7 @@ use crate::features::{Feature, Features, feature};
 use crate::printer::{AGE, NAMED, column, list};
 use crdx_server::server::behaviour::ALL_BUT_STATUS;
 use crdx_server::server::{Behaviour, PrinterColumn};
-use crdx_value::release::Minor;
+use crdx_value::release::Gate;
 
 /// The strategy.
 pub(crate) static CSI_NODE: DeclaredKind = DeclaredKind {
@@ -20,7 +20,7 @@ pub(crate) static CSI_NODE: DeclaredKind = DeclaredKind {
     ..DeclaredKind::MOST
 };
 
-const STATUS_FEATURES: &[Feature] = &[feature(Minor::NEVER, &[&["status", "storageHealth"]])];
+const STATUS_FEATURES: &[Feature] = &[feature(&[Gate::CSIVolumeHealth], &[&["status", "storageHealth"]])];
 
 static COLUMNS: &[PrinterColumn] = &[
     NAMED,

@@ -6,7 +6,7 @@ use crate::printer::{AGE, NAMED, column, text};
 use crate::storage::flag;
 use crdx_server::server::behaviour::ALL_BUT_STATUS;
 use crdx_server::server::{Behaviour, PrinterColumn};
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 
 /// The strategy.
 pub(crate) static VOLUME_ATTACHMENT: DeclaredKind = DeclaredKind {
@@ -22,8 +22,8 @@ pub(crate) static VOLUME_ATTACHMENT: DeclaredKind = DeclaredKind {
 };
 
 const STATUS_FEATURES: &[Feature] = &[
-    feature(V1_35, &[&["status", "attachError", "errorCode"]]),
-    feature(V1_35, &[&["status", "detachError", "errorCode"]]),
+    feature(&[Gate::MutableCSINodeAllocatableCount], &[&["status", "attachError", "errorCode"]]),
+    feature(&[Gate::MutableCSINodeAllocatableCount], &[&["status", "detachError", "errorCode"]]),
 ];
 
 static COLUMNS: &[PrinterColumn] = &[

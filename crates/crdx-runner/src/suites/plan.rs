@@ -2,10 +2,11 @@
 
 use super::load::Library;
 use crate::suites::suite_run::SuiteFailure;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::suites::case_runner::ServerSetup;
 use crdx_engine::suites::subject::{Subject, TestedResource};
 use crdx_engine::suites::{Action, Suite, Variant, variant};
-use crdx_server::server::Timestamp;
+use crdx_server::server::{ServerSettings, SettingsError, Timestamp};
 use crdx_value::release::{Release, ReleaseSet};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Selection {
     pub filter: Option<String>,
     /// The releases; by default those of the suite, or the newest.
     pub releases: Option<ReleaseSet>,
+    /// The settings of the servers.
+    pub server: ServerSettings,
 }
 
 /// A suite to run on one server.
@@ -50,7 +53,15 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     if cases.is_empty() {
         return Vec::new();
     }
-    let releases = releases(suite, selection);
+    let configured: Result<Vec<ConfiguredServer>, SettingsError> = releases(suite, selection)
+        .into_iter()
+        .map(|release| ConfiguredServer::new(&selection.server, release))
+        .collect();
+    let (configured, unusable) = match configured {
+        Ok(configured) => (configured, None),
+        Err(error) => (Vec::new(), Some(failure("server", error.to_string(), "change the flags of the server"))),
+    };
+    let releases: Vec<Release> = configured.iter().map(|server| server.release).collect();
     let planned = |crd: &Arc<str>, release: Release, setup, key| Planned {
         suite: Arc::clone(suite),
         crd: Arc::clone(crd),
@@ -60,7 +71,8 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
         key,
     };
     let no_source: Arc<str> = Arc::from("");
-    let variants = match variants(suite, selection, library) {
+    let variants = unusable.map_or_else(|| variants(suite, selection, library), Err);
+    let variants = match variants {
         Ok(variants) => variants,
         Err(failure) => {
             return vec![planned(
@@ -76,7 +88,9 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let names: Vec<&str> = variants.iter().map(Variant::name).collect();
     let additional_crds: Vec<Variant> = library.additional_crds(suite, &names);
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
+    let plugins = |release| configured.iter().find(|server| server.release == release).map(|one| one.plugins.clone());
     let setup = |release, subject| ServerSetup {
+        plugins: if selection.server.is_default() { None } else { plugins(release) }.unwrap_or_default(),
         release,
         subject,
         additional_crds: additional_crds.iter().map(|crd| Arc::new(crd.installable())).collect(),

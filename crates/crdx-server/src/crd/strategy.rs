@@ -50,7 +50,7 @@ fn coerce_defaults(spec: &mut Spec, release: Release) {
 /// Clears the fields whose feature gate is disabled, unless the old CRD uses them.
 fn drop_disabled_fields(crd: &mut CustomResourceDefinition, old: Option<&CustomResourceDefinition>, release: Release) {
     let uses = |found: fn(&Spec) -> bool| old.is_some_and(|old| found(&old.spec));
-    if !release.enables(Gate::CrdValidationRatcheting) && !uses(has_optional_old_self) {
+    if !release.enables(Gate::CRDValidationRatcheting) && !uses(has_optional_old_self) {
         let spec = &mut crd.spec;
         let versions = spec.versions.iter_mut().filter_map(|v| v.schema.as_mut());
         for schema in spec.validation.iter_mut().chain(versions).filter_map(|v| v.schema.as_mut()) {

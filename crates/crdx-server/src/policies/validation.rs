@@ -27,7 +27,7 @@ mod webhooks;
 
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
-use crdx_value::release::{Release, V1_36, V1_37};
+use crdx_value::release::{Gate, Release, V1_36, V1_37};
 use values::Spec;
 
 /// The suffix of names that are reserved for policies in files of the server.
@@ -54,7 +54,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
         "MutatingAdmissionPolicyBinding" => binding::validate_mutating(spec, &mut errors),
         _ => {}
     }
-    if old.is_none() && release.since(V1_37) && name.ends_with(STATIC_SUFFIX) {
+    if old.is_none() && release.enables(Gate::ManifestBasedAdmissionControlConfig) && name.ends_with(STATIC_SUFFIX) {
         let metadata = FieldPath::new("metadata");
         let detail = format!(
             "names ending with \"{STATIC_SUFFIX}\" are reserved for static manifest-based configurations and cannot be managed \
@@ -68,7 +68,8 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release) -> ErrorL
 /// Returns the warnings about a policy, binding or webhook configuration that is accepted.
 pub fn warnings(object: &Value, old: Option<&Value>, release: Release) -> Vec<String> {
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
-    let warns = release.since(V1_36) && (old.is_some() || !release.since(V1_37));
+    let is_reserved = release.enables(Gate::ManifestBasedAdmissionControlConfig);
+    let warns = release.since(V1_36) && (old.is_some() || !is_reserved);
     let mut warnings = Vec::new();
     if warns && name.ends_with(STATIC_SUFFIX) {
         warnings.push(format!(

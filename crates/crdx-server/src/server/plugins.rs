@@ -1,9 +1,12 @@
 //! The admission plugins ([`AdmissionPlugin`]), policies and webhooks. They read the resources of the server and the given state of
 //! the cluster.
 
+mod always_deny;
 mod cluster;
+mod configuration;
 mod kind_plugin;
 mod lifecycle;
+mod names;
 mod policies;
 #[cfg(test)]
 mod tests;
@@ -13,8 +16,11 @@ mod webhooks;
 use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
+use always_deny::AlwaysDeny;
+pub use configuration::AdmissionConfiguration;
 pub use kind_plugin::{AdmissionRequest, KindPlugin, PluginServers};
 use lifecycle::NamespaceLifecycle;
+pub use names::{PluginFlagError, UnsimulatedPlugin};
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use std::sync::Arc;
 pub(in crate::server) use view::Inputs;
@@ -25,18 +31,30 @@ use webhooks::AdmissionWebhooks;
 pub enum AdmissionPlugin {
     /// `NamespaceLifecycle`
     NamespaceLifecycle,
+    /// `NamespaceExists`
+    NamespaceExists,
+    /// `LimitPodHardAntiAffinityTopology`
+    LimitPodHardAntiAffinityTopology,
     /// `LimitRanger`
     LimitRanger,
     /// `ServiceAccount`, as far as it refuses new Pods
     ServiceAccount,
     /// `TaintNodesByCondition`
     TaintNodesByCondition,
+    /// `AlwaysPullImages`
+    AlwaysPullImages,
     /// `PodSecurity`
     PodSecurity,
+    /// `PodNodeSelector`
+    PodNodeSelector,
     /// `Priority`
     Priority,
     /// `DefaultTolerationSeconds`
     DefaultTolerationSeconds,
+    /// `PodTolerationRestriction`
+    PodTolerationRestriction,
+    /// `ExtendedResourceToleration`
+    ExtendedResourceToleration,
     /// `DefaultStorageClass`
     DefaultStorageClass,
     /// `StorageObjectInUseProtection`
@@ -49,6 +67,8 @@ pub enum AdmissionPlugin {
     CertificateSubjectRestriction,
     /// `DefaultIngressClass`
     DefaultIngressClass,
+    /// `DenyServiceExternalIPs`
+    DenyServiceExternalIPs,
     /// `PodTopologyLabels`
     PodTopologyLabels,
     /// `NodeDeclaredFeatureValidator` and `PodResizeValidator`
@@ -63,23 +83,32 @@ pub enum AdmissionPlugin {
     ValidatingAdmissionWebhook,
     /// `ResourceQuota`
     ResourceQuota,
+    /// `AlwaysDeny`
+    AlwaysDeny,
 }
 
-const ALL: [AdmissionPlugin; 20] = [
+const ALL: [AdmissionPlugin; 28] = [
     // Before all others, so that it rejects a request before other plugins change the object.
     AdmissionPlugin::NamespaceLifecycle,
+    AdmissionPlugin::NamespaceExists,
+    AdmissionPlugin::LimitPodHardAntiAffinityTopology,
     AdmissionPlugin::LimitRanger,
     AdmissionPlugin::ServiceAccount,
     AdmissionPlugin::TaintNodesByCondition,
+    AdmissionPlugin::AlwaysPullImages,
     AdmissionPlugin::PodSecurity,
+    AdmissionPlugin::PodNodeSelector,
     AdmissionPlugin::Priority,
     AdmissionPlugin::DefaultTolerationSeconds,
+    AdmissionPlugin::PodTolerationRestriction,
+    AdmissionPlugin::ExtendedResourceToleration,
     AdmissionPlugin::DefaultStorageClass,
     AdmissionPlugin::StorageObjectInUseProtection,
     AdmissionPlugin::PersistentVolumeClaimResize,
     AdmissionPlugin::RuntimeClass,
     AdmissionPlugin::CertificateSubjectRestriction,
     AdmissionPlugin::DefaultIngressClass,
+    AdmissionPlugin::DenyServiceExternalIPs,
     AdmissionPlugin::PodTopologyLabels,
     AdmissionPlugin::PodResize,
     AdmissionPlugin::MutatingAdmissionPolicy,
@@ -87,24 +116,42 @@ const ALL: [AdmissionPlugin; 20] = [
     AdmissionPlugin::ValidatingAdmissionPolicy,
     AdmissionPlugin::ValidatingAdmissionWebhook,
     AdmissionPlugin::ResourceQuota,
+    AdmissionPlugin::AlwaysDeny,
 ];
 
-/// The enabled admission plugins of a server. By default, those of an API server without the controllers that create service
-/// accounts and count what is used of quotas: all but `ServiceAccount` and `ResourceQuota`.
-#[derive(Clone, Debug)]
-pub struct AdmissionPlugins(Vec<AdmissionPlugin>);
+/// The enabled admission plugins of a server, and their configuration. By default, those of an API server without the
+/// controllers that create service accounts and count what is used of quotas: without `ServiceAccount` and `ResourceQuota`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdmissionPlugins {
+    enabled: Vec<AdmissionPlugin>,
+    configuration: Arc<AdmissionConfiguration>,
+}
 
 impl AdmissionPlugins {
-    /// Returns all plugins.
+    /// Returns all plugins that API servers enable by default.
     pub fn all() -> Self {
-        Self(ALL.to_vec())
+        let enabled = ALL.into_iter().filter(|plugin| names::is_default(*plugin)).collect();
+        Self { enabled, configuration: Arc::default() }
     }
 
     /// Disables a plugin.
     #[must_use]
     pub fn without(mut self, plugin: AdmissionPlugin) -> Self {
-        self.0.retain(|enabled| *enabled != plugin);
+        self.enabled.retain(|enabled| *enabled != plugin);
         self
+    }
+
+    /// Enables a plugin.
+    #[must_use]
+    pub fn with(self, plugin: AdmissionPlugin) -> Self {
+        let enabled = ALL.into_iter().filter(|each| *each == plugin || self.enabled.contains(each)).collect();
+        Self { enabled, ..self }
+    }
+
+    /// Configures the plugins (`--admission-control-config-file`).
+    #[must_use]
+    pub fn with_configuration(self, configuration: AdmissionConfiguration) -> Self {
+        Self { configuration: Arc::new(configuration), ..self }
     }
 }
 
@@ -124,10 +171,10 @@ pub(in crate::server) fn plugins(
 ) -> Vec<Box<dyn Plugin>> {
     let of_kinds = |plugin| {
         let found = kinds.iter().find(|of_kind| of_kind.plugin == plugin)?;
-        kind_plugin::create(found, resources)
+        kind_plugin::create(found, resources, &enabled.configuration)
     };
     let create = |plugin: &AdmissionPlugin| create(*plugin, resources, inputs).or_else(|| of_kinds(*plugin));
-    enabled.0.iter().filter_map(create).collect()
+    enabled.enabled.iter().filter_map(create).collect()
 }
 
 /// Creates a plugin that knows no kinds.
@@ -137,6 +184,9 @@ fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&I
     }
     if plugin == AdmissionPlugin::NamespaceLifecycle {
         return NamespaceLifecycle::new(resources).map(boxed);
+    }
+    if plugin == AdmissionPlugin::AlwaysDeny {
+        return Some(boxed(AlwaysDeny));
     }
     let inputs = inputs?.clone();
     Some(match plugin {

@@ -1,112 +1,81 @@
-//! The feature gates of the API server that affect custom resources.
+//! The feature gates of the API server.
 
-use super::{Minor, Release, V1_30, V1_32, V1_33, V1_35, V1_38};
+mod flag;
+mod names;
+mod spec;
+mod table;
 
-/// A feature gate of the API server that affects custom resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// `AllowUnsafeMalformedObjectDeletion`: the deletion of objects that cannot be read.
-    AllowUnsafeMalformedObjectDeletion,
-    /// `CRDValidationRatcheting`: errors in unchanged fields are tolerated.
-    CrdValidationRatcheting,
-    /// `selectableFields` in CRDs, and field selectors on them.
-    CustomResourceFieldSelectors,
-    /// `observedGeneration` in the conditions of CRDs.
-    CrdObservedGenerationTracking,
-    /// `MutatingAdmissionPolicy`.
-    MutatingAdmissionPolicy,
-}
+pub use flag::{FeatureGates, FeatureGatesError};
+pub use names::Gate;
+pub use spec::{GateRow, Spec, Stage};
 
-impl Gate {
-    pub(super) const fn bit(self) -> u8 {
-        1 << self as u8
-    }
+use super::Minor;
+use table::GATES;
 
-    /// The bits of several gates.
-    pub(super) const fn bits(mut gates: &[Self]) -> u8 {
-        let mut bits = 0;
-        // `for` loops are not allowed in const functions.
-        while let [gate, rest @ ..] = gates {
-            bits |= gate.bit();
-            gates = rest;
-        }
-        bits
-    }
-}
-
-pub(super) struct GateSpec {
-    pub gate: Gate,
-    pub name: &'static str,
-    /// The release that introduced the gate. [`RELEASES`](super::RELEASES) has the releases that enable it by default.
-    pub introduced: Minor,
-    /// The first release that locks the gate to its default.
-    pub locked: Minor,
-    /// The first release without the gate; what it enabled is always enabled there.
-    pub removed: Minor,
-}
-
-/// From `k8s.io/apiextensions-apiserver/pkg/features/kube_features.go` and
-/// `k8s.io/apiserver/pkg/features/kube_features.go`.
-pub(super) const GATES: [GateSpec; 5] = [
-    GateSpec {
-        gate: Gate::AllowUnsafeMalformedObjectDeletion,
-        name: "AllowUnsafeMalformedObjectDeletion",
-        introduced: V1_32,
-        locked: Minor::NEVER,
-        removed: Minor::NEVER,
-    },
-    GateSpec {
-        gate: Gate::CrdObservedGenerationTracking,
-        name: "CRDObservedGenerationTracking",
-        introduced: V1_35,
-        locked: Minor::NEVER,
-        removed: Minor::NEVER,
-    },
-    GateSpec {
-        gate: Gate::CrdValidationRatcheting,
-        name: "CRDValidationRatcheting",
-        introduced: V1_30,
-        locked: V1_33,
-        removed: V1_38,
-    },
-    GateSpec {
-        gate: Gate::CustomResourceFieldSelectors,
-        name: "CustomResourceFieldSelectors",
-        introduced: V1_30,
-        locked: V1_32,
-        removed: V1_38,
-    },
-    GateSpec {
-        gate: Gate::MutatingAdmissionPolicy,
-        name: "MutatingAdmissionPolicy",
-        introduced: V1_32,
-        locked: Minor::NEVER,
-        removed: Minor::NEVER,
-    },
-];
-
-/// The error for a feature gate that cannot be set.
+/// The errors for feature gates that cannot be set; the texts are those of the server
+/// (`k8s.io/component-base/featuregate/feature_gate.go`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
-    /// The release has no such gate, or the gate does not affect custom resources.
-    #[error(
-        "Kubernetes {release} has no feature gate {name:?} for custom resources; use one of {}",
-        known.join(", ")
-    )]
-    Unknown {
-        /// The name of the gate.
-        name: String,
-        /// The release.
-        release: Release,
-        /// The gates that the release has.
-        known: Vec<&'static str>,
-    },
+    /// The release has no such gate.
+    #[error("unrecognized feature gate: {0}")]
+    Unknown(String),
     /// The release has locked the gate.
-    #[error("cannot set feature gate {name} to false, feature is locked to true in Kubernetes {release}")]
+    #[error("cannot set feature gate {name} to {enabled}, feature is locked to {}", !enabled)]
     Locked {
         /// The name of the gate.
         name: &'static str,
-        /// The release.
-        release: Release,
+        /// The value that was to be set.
+        enabled: bool,
     },
+    /// The gate is newer than the emulated version.
+    #[error(
+        "cannot set feature gate {name} to {enabled}, feature is PreAlpha at emulated version {emulated}{}",
+        minimum.map(|minimum| format!(", min compatibility version {minimum}")).unwrap_or_default()
+    )]
+    TooNew {
+        /// The name of the gate.
+        name: &'static str,
+        /// The value that was to be set.
+        enabled: bool,
+        /// The emulated version.
+        emulated: Minor,
+        /// The minimum compatibility version, which the texts of newer releases have.
+        minimum: Option<Minor>,
+    },
+    /// A gate that this one depends on is disabled.
+    #[error("{name} is enabled, but depends on features that are disabled: [{}]", missing.join(" "))]
+    Needs {
+        /// The name of the gate.
+        name: &'static str,
+        /// The disabled gates.
+        missing: Vec<&'static str>,
+    },
+}
+
+/// The gates of a release, in the order of their names.
+pub fn gates_of(release: Minor) -> impl Iterator<Item = &'static GateRow> {
+    GATES.iter().filter(move |row| row.is_in(release))
+}
+
+/// All gates; a gate has a row for each range of releases with the same specifications.
+pub fn all_gates() -> impl Iterator<Item = &'static GateRow> {
+    GATES.iter()
+}
+
+/// The bits of the gates that are enabled by default. What a gate enabled when it was removed is always enabled later.
+pub(super) const fn defaults(binary: Minor, emulated: Minor, minimum: Minor) -> u128 {
+    let mut bits = 0;
+    let mut rows: &[GateRow] = &GATES;
+    // `for` loops are not allowed in const functions.
+    while let [row, rest @ ..] = rows {
+        if let Some(gate) = row.gate
+            && row.first <= binary.0
+        {
+            let spec =
+                if row.is_in(binary) { row.at(emulated, minimum) } else { row.at(Minor(row.last), Minor(row.last)) };
+            bits = if spec.default { bits | gate.bit() } else { bits & !gate.bit() };
+        }
+        rows = rest;
+    }
+    bits
 }

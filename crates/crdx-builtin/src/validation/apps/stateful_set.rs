@@ -8,7 +8,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, int_or_percent, internal, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use crdx_value::release::{V1_33, V1_34, V1_37, V1_38};
+use crdx_value::release::{Gate, V1_33, V1_34, V1_37, V1_38};
 use std::collections::BTreeSet;
 
 /// `ValidateStatefulSet` and `ValidateStatefulSetUpdate`
@@ -150,10 +150,9 @@ fn with_claims(spec: &FieldValue<'_, '_>, template: &Value) -> Value {
 
 fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
     let rolling = strategy.child("rollingUpdate");
-    let has_recreate = errors.release.since(V1_38);
+    let has_recreate = errors.release.enables(Gate::StatefulSetRecreateStrategy);
     match strategy.child("type").text() {
         "" => errors.required(strategy, ""),
-        // `StatefulSetRecreateStrategy` is enabled by default since 1.38.
         type_ if type_ == "OnDelete" || type_ == "Recreate" && has_recreate => {
             if rolling.is_set() {
                 errors.invalid_typed(
@@ -166,7 +165,7 @@ fn stateful_set_strategy(errors: &mut Errors, strategy: &FieldValue<'_, '_>) {
         "RollingUpdate" => {
             errors.nonnegative(&rolling.child("partition"));
             let unavailable = rolling.child("maxUnavailable");
-            if unavailable.is_set() && errors.release.since(V1_37) {
+            if unavailable.is_set() && errors.release.enables(Gate::MaxUnavailableStatefulSet) {
                 int_or_percent::validate(errors, &unavailable);
                 if int_or_percent::number(&unavailable) == 0 {
                     errors.invalid_typed(&unavailable, int_or_percent::TYPE, "cannot be 0");

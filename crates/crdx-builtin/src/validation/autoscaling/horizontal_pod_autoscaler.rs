@@ -7,7 +7,7 @@ use crdx_value::field::{
     FieldError, ROOT,
     names::{self, NameForm},
 };
-use crdx_value::release::{V1_34, V1_36, V1_37};
+use crdx_value::release::{Gate, V1_34, V1_36, V1_37};
 use crdx_value::{Value, group_version};
 
 const MAX_PERIOD: i64 = 1800;
@@ -33,7 +33,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     let spec = object.child("spec");
     let old_spec = FieldValue::new(old.and_then(|old| old.get("spec")), ROOT);
     let (min, max, target) = (spec.child("minReplicas"), spec.child("maxReplicas"), spec.child("scaleTargetRef"));
-    let allows_zero = errors.release.since(V1_37) || old_spec.child("minReplicas").int() == Some(0);
+    let allows_zero = errors.release.enables(Gate::HPAScaleToZero) || old_spec.child("minReplicas").int() == Some(0);
     let lowest = i64::from(!allows_zero);
     if min.int().is_some_and(|replicas| replicas < lowest) {
         errors.invalid(&min, format!("must be greater than or equal to {lowest}"));

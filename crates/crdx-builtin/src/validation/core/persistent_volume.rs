@@ -13,7 +13,7 @@ use crdx_value::field::{
     FieldError, FieldPath, ROOT,
     names::{self, NameForm},
 };
-use crdx_value::release::{V1_33, V1_34};
+use crdx_value::release::{Gate, V1_33};
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
 /// The types of volumes, in the order in which the server validates them.
@@ -72,7 +72,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
         errors.supported(&mode, persistent_volume_claim::VOLUME_MODES);
     }
     let attributes = spec.child("volumeAttributesClassName");
-    if attributes.is_set() && errors.release.since(V1_34) {
+    if attributes.is_set() && errors.release.enables(Gate::VolumeAttributesClass) {
         if attributes.text().is_empty() {
             errors.required(&attributes, "an empty string is disallowed");
         } else {
@@ -254,12 +254,13 @@ fn update(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &FieldValue<'_, '
     immutable::typed(errors, &top("volumeMode"), &old.child("volumeMode"), "*string");
     let affinity = top("nodeAffinity");
     let old_affinity = old.child("nodeAffinity");
-    if old_affinity.is_set() && !immutable::is_equal(affinity.value, old_affinity.value) {
+    let is_mutable = errors.release.enables(Gate::MutablePVNodeAffinity);
+    if !is_mutable && old_affinity.is_set() && !immutable::is_equal(affinity.value, old_affinity.value) {
         let detail = format!("{}, except for updating from beta label to GA", immutable::IMMUTABLE);
         errors.invalid_typed(&affinity, "*core.VolumeNodeAffinity", detail);
     }
     let (new, old) = (spec.child("volumeAttributesClassName"), old.child("volumeAttributesClassName"));
-    if errors.release.since(V1_34) && old.is_set() && !new.is_set() {
+    if errors.release.enables(Gate::VolumeAttributesClass) && old.is_set() && !new.is_set() {
         errors.forbidden(&new, "update from non-nil value to nil is forbidden");
     }
 }

@@ -12,7 +12,7 @@ use crdx_value::field::{
     FieldError, FieldPath, ROOT,
     names::{self, NameForm},
 };
-use crdx_value::release::{V1_31, V1_34};
+use crdx_value::release::{Gate, V1_31, V1_34};
 use std::cmp::Ordering;
 
 /// `ValidatePersistentVolumeClaim` and `ValidatePersistentVolumeClaimUpdate`
@@ -129,7 +129,7 @@ fn size(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &Value, old_spec: &
         return;
     }
     let capacity = field(old.at(&["status", "capacity", "storage"])).unwrap_or_else(zero);
-    let recovers = errors.release.since(crdx_value::release::V1_32);
+    let recovers = errors.release.enables(Gate::RecoverVolumeExpansionFailure);
     let detail = if !recovers {
         "field can not be less than previous value"
     } else if new.compare(&capacity) != Ordering::Greater {
@@ -197,7 +197,7 @@ pub fn specification(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: Cl
     }
     data_sources(errors, spec, options);
     let attributes = spec.child("volumeAttributesClassName");
-    if !attributes.text().is_empty() && errors.release.since(V1_34) {
+    if !attributes.text().is_empty() && errors.release.enables(Gate::VolumeAttributesClass) {
         formats::object_name(errors, &attributes);
     }
 }

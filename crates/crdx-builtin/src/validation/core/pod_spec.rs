@@ -25,7 +25,7 @@ use crdx_types::empties::Empties;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::{Release, V1_31, V1_33, V1_34, V1_35};
+use crdx_value::release::{Gate, Release, V1_31, V1_33};
 use std::collections::{BTreeSet, HashSet};
 
 const MAX_NAMESERVERS: usize = 3;
@@ -41,10 +41,10 @@ pub(crate) fn each_container<'v>(spec: &FieldValue<'v, '_>, mut visit: impl FnMu
     }
 }
 
-/// Forgets empty lists of volumes and their mounts below the specification at a path: while image volumes are off by default,
+/// Forgets empty lists of volumes and their mounts below the specification at a path: while image volumes are disabled,
 /// the server copies these lists without them (`dropImageVolumes`), and an empty copy is nil.
 pub(crate) fn clear_volumes(empties: &mut Empties, path: &[&str], release: Release) {
-    if !release.since(V1_31) || release.since(V1_35) {
+    if !release.since(V1_31) || release.enables(Gate::ImageVolume) {
         return;
     }
     empties.clear(&[path, &["volumes"]].concat());
@@ -62,7 +62,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, metadata: Option
     let volumes = volumes::validate(errors, &spec.child("volumes"), metadata, options);
     let claims = resource_claims(errors, &spec.child("resourceClaims"), metadata);
     Containers { spec: *spec, volumes, claims: &claims, options }.validate(errors);
-    if errors.release.since(V1_34) {
+    if errors.release.enables(Gate::PodLevelResources) {
         pod_resources::validate(errors, spec, &claims, options);
     }
     host::network_ports(errors, spec, options);
@@ -80,7 +80,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, metadata: Option
     topology_spread::validate(errors, &spec.child("topologySpreadConstraints"), options);
     operating_system::host_processes(errors, spec);
     host::users(errors, spec, options);
-    if errors.release.since(V1_35) {
+    if errors.release.enables(Gate::HostnameOverride) {
         host::name_override(errors, spec);
     }
     names_of_others(errors, spec);

@@ -9,7 +9,7 @@ use crate::validation::core::endpoints;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, network};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath, ROOT};
-use crdx_value::release::{Release, V1_30, V1_33, V1_34};
+use crdx_value::release::{Gate, Release, V1_33, V1_34};
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
@@ -313,8 +313,8 @@ fn traffic_policies(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         errors.required(&internal, "");
     }
     let distribution = spec.child("trafficDistribution");
-    if distribution.is_set() && errors.release.since(V1_30) {
-        let supported: &[&str] = if errors.release.since(V1_34) {
+    if distribution.is_set() {
+        let supported: &[&str] = if errors.release.enables(Gate::PreferSameTrafficDistribution) {
             &["PreferClose", "PreferSameZone", "PreferSameNode"]
         } else {
             &["PreferClose"]

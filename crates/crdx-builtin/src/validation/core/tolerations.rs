@@ -3,7 +3,8 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::field::names;
-use crdx_value::release::{V1_32, V1_35};
+use crdx_value::quote::go_quote;
+use crdx_value::release::{Gate, V1_32, V1_35};
 
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -45,7 +46,9 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>) {
                     errors.invalid_value(&operator.path, shown, detail);
                 }
             }
-            // The comparisons are disabled by default.
+            "Lt" | "Gt" if errors.release.enables(Gate::TaintTolerationComparisonOperators) => {
+                decimal_integer(errors, &value);
+            }
             "Lt" | "Gt" if errors.release.since(V1_35) => {
                 errors.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"]);
             }
@@ -54,6 +57,25 @@ pub fn validate(errors: &mut Errors, list: &FieldValue<'_, '_>) {
         if !effect.text().is_empty() {
             errors.supported(&effect, EFFECTS);
         }
+    }
+}
+
+/// Validates a value that is compared as a number: `IsDecimalInteger`, then `strconv.ParseInt`.
+fn decimal_integer(errors: &mut Errors, value: &FieldValue<'_, '_>) {
+    const NO_INTEGER: &str = "must be a valid decimal integer in canonical form";
+    let text = value.text();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if text.is_empty() {
+        errors.invalid(value, "must be non-empty");
+    } else if !is_number || digits.starts_with('0') && text != "0" {
+        errors.invalid(value, NO_INTEGER);
+    }
+    if text.parse::<i64>().is_err() {
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let is_large = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
+        let reason = if is_large { "value out of range" } else { "invalid syntax" };
+        errors.invalid(value, format!("strconv.ParseInt: parsing {}: {reason}", go_quote(text)));
     }
 }
 

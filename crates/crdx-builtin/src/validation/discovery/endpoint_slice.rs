@@ -8,7 +8,7 @@ use crdx_value::field::{
     FieldError, ROOT,
     names::{self, NameForm},
 };
-use crdx_value::release::{V1_33, V1_34, V1_37, V1_38};
+use crdx_value::release::{Gate, V1_33, V1_37, V1_38};
 use std::collections::HashSet;
 
 const MAX_TOPOLOGY: usize = 16;
@@ -144,8 +144,8 @@ fn domain_name(errors: &mut Errors, field: &FieldValue<'_, '_>) {
 fn hints(errors: &mut Errors, hints: &FieldValue<'_, '_>) {
     for (list, is_zone) in [("forZones", true), ("forNodes", false)] {
         let list = hints.child(list);
-        // Before 1.34, the server drops the hints for nodes.
-        if !is_zone && !errors.release.since(V1_34) {
+        // Without the gate, the server drops the hints for nodes.
+        if !is_zone && !errors.release.enables(Gate::PreferSameTrafficDistribution) {
             continue;
         }
         if list.len() > MAX_HINTS {

@@ -7,7 +7,7 @@ use crdx_value::field::{
     ROOT,
     names::{self, NameForm},
 };
-use crdx_value::release::{Release, V1_34, V1_36};
+use crdx_value::release::{Gate, Release, V1_34};
 
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 const PATH_TYPES: &[&str] = &["Exact", "ImplementationSpecific", "Prefix"];
@@ -83,7 +83,7 @@ fn existing(old: Option<&Value>, release: Release) -> Existing {
     Existing {
         allows_invalid_secret_names: spec.child("tls").items().any(is_secret_invalid),
         allows_invalid_wildcard_rules: spec.child("rules").items().any(is_wildcard_invalid),
-        allows_relaxed_service_names: release.since(V1_36)
+        allows_relaxed_service_names: release.enables(Gate::RelaxedServiceNameValidation)
             || is_relaxed(&spec.child("defaultBackend"))
             || spec.child("rules").items().any(is_rule_relaxed),
     }

@@ -7,7 +7,7 @@ mod containers;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{formats, immutable, network};
 use crdx_value::field::{BadValue, FieldError};
-use crdx_value::release::{Release, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37};
+use crdx_value::release::{Gate, Release, V1_32, V1_33, V1_34, V1_35, V1_37};
 use std::collections::HashSet;
 
 /// `ValidatePodStatusUpdate`
@@ -31,7 +31,8 @@ pub fn pod(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_
     let changes_node = node.text() != old_status.child("nominatedNodeName").text() && !node.text().is_empty();
     if changes_node {
         formats::object_name(errors, &node);
-        if release.since(V1_35) && !old_spec.child("nodeName").text().is_empty() {
+        if release.enables(Gate::ClearingNominatedNodeNameAfterBinding) && !old_spec.child("nodeName").text().is_empty()
+        {
             errors.forbidden(&node, "may not be set on pods that are already bound to a node");
         }
     }
@@ -115,13 +116,13 @@ fn is_terminated(status: &FieldValue<'_, '_>) -> bool {
     status.child("state").child("terminated").is_set()
 }
 
-/// `AllContainersCouldRestart`, since 1.36
+/// `AllContainersCouldRestart`
 fn all_may_restart(spec: &FieldValue<'_, '_>, release: Release) -> bool {
     let restarts_all = |container: FieldValue<'_, '_>| {
         let rules = container.child("restartPolicyRules");
         rules.items().any(|rule| rule.child("action").text() == "RestartAllContainers")
     };
-    release.since(V1_36)
+    release.enables(Gate::RestartAllContainersOnContainerExits)
         && ["initContainers", "containers"].iter().any(|list| spec.child(list).items().any(restarts_all))
 }
 
@@ -152,7 +153,7 @@ fn should_restart(container: &FieldValue<'_, '_>, pod_policy: &str, exit_code: i
     let rules = container.child("restartPolicyRules");
     let restarts = rules.items().find(matches).is_some_and(|rule| match rule.child("action").text() {
         "Restart" => true,
-        "RestartAllContainers" => release.since(V1_36),
+        "RestartAllContainers" => release.enables(Gate::RestartAllContainersOnContainerExits),
         _ => false,
     });
     let policy = if matches!(own, "Always" | "OnFailure" | "Never") { own } else { pod_policy };

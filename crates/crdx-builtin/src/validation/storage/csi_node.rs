@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::{driver_names, immutable};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
-use crdx_value::release::{V1_33, V1_35};
+use crdx_value::release::{Gate, V1_33};
 use std::collections::HashSet;
 
 const MAX_NODE_ID: usize = 256;
@@ -25,7 +25,8 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     for before in old.items() {
         let name = before.child("name").text();
         for driver in drivers.items().filter(|driver| driver.child("name").text() == name) {
-            let is_mutable = |field: &str| field == "allocatable" && errors.release.since(V1_35);
+            let is_mutable =
+                |field: &str| field == "allocatable" && errors.release.enables(Gate::MutableCSINodeAllocatableCount);
             let without = |driver: &Value| {
                 let members = driver.as_object().into_iter().flatten();
                 let members = members.filter(|(field, _)| !is_mutable(field));

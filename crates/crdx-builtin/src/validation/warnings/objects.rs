@@ -7,7 +7,7 @@ use crate::validation::selectors::LabelValues;
 use crate::volume_resize::CLASS_ANNOTATION;
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
-use crdx_value::release::{V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_38};
+use crdx_value::release::{Gate, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_38};
 use std::cmp::Ordering;
 
 const STORAGE_CLASS_NAME: &str = r#"deprecated since v1.8; use "storageClassName" attribute instead"#;
@@ -178,7 +178,7 @@ pub(super) fn csi_driver(warnings: &mut Warnings, object: &FieldValue<'_, '_>, o
     let (requests, is_set) = (spec.child("tokenRequests"), spec.child("serviceAccountTokenInSecrets").is_set());
     let before = old.map(|old| old.at(&["spec", "tokenRequests"]).unwrap_or(&Value::Null));
     let is_changed = before.is_none_or(|before| !immutable::is_equal(before, requests.value));
-    if requests.len() > 0 && !is_set && is_changed && warnings.release.since(V1_35) {
+    if requests.len() > 0 && !is_set && is_changed && warnings.release.enables(Gate::CSIServiceAccountTokenSecrets) {
         warnings.add(TOKENS);
     }
 }

@@ -98,7 +98,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
 /// Returns the resource of an object; `None` if the release does not serve it.
 fn resource(object: &Value, release: Release) -> Option<&'static ApiResource> {
     let text = |key| object.str_at(&[key]).unwrap_or_default();
-    resources::of_kind(text("apiVersion"), text("kind"), release.minor().number().into())
+    resources::of_kind(text("apiVersion"), text("kind"), release.emulated().number().into())
 }
 
 /// Returns true if an object is a policy or a binding, not a webhook configuration.

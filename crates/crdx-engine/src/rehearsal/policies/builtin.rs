@@ -15,7 +15,7 @@ impl PolicyRehearsal<'_> {
     /// cluster has stored is completed with defaults first.
     pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let own = identity::identity(stored, Namespace::Own);
-        let minor = self.release.minor().number().into();
+        let minor = self.release.emulated().number().into();
         let row = table().kind(&own.api_version, &own.kind, minor).filter(|row| row.served);
         let Some(row) = row else {
             let reason = format!("no matches for kind \"{}\" in version \"{}\"", own.kind, own.api_version);

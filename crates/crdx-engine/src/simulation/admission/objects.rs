@@ -46,6 +46,9 @@ pub struct Objects {
     pub(super) others: Vec<PolicyInput>,
 }
 
+/// The end of the names of policies that API servers read from files (`staticManifestsDir`).
+const STATIC_SUFFIX: &str = ".static.k8s.io";
+
 impl Objects {
     /// Adds the object of a document. Sets the default namespace of a Role or `RoleBinding`.
     pub fn add_document(&mut self, mut object: Object, kind: &Kind, namespace: &str) {
@@ -176,6 +179,13 @@ impl PolicyInput {
         let request_options = RequestOptions { level: FieldValidation::Strict, dry_run: false, table: false, now };
         let stored = server.stored(&definition, namespace_name, name);
         let is_policy = resource.group == crdx_server::policies::GROUP;
+        // The API refuses the names of policies that servers read from files: it validates them with another name.
+        let manifest = name.strip_suffix(STATIC_SUFFIX).filter(|_| is_policy).map(|stem| format!("{stem}.manifest"));
+        if let Some(other) = &manifest {
+            server.withdraw(&definition, namespace_name, name);
+            object.insert_at(&["metadata", "name"], other.as_str().into());
+        }
+        let stored = stored.filter(|_| manifest.is_none());
         let mut send = match &stored {
             Some(stored) if is_policy => {
                 let path = resource.object_path(namespace, name);
@@ -189,6 +199,16 @@ impl PolicyInput {
         send.skips_admission = true;
         let response = server.handle(&send);
         if matches!(response.code, 200 | 201) {
+            let written = manifest.and_then(|other| {
+                let written = server.stored(&definition, namespace_name, &other);
+                server.withdraw(&definition, namespace_name, &other);
+                written
+            });
+            if let Some(written) = written {
+                let mut object = Value::clone(&written);
+                object.insert_at(&["metadata", "name"], name.into());
+                server.seed(&definition, namespace_name, object).map_err(|error| self.unusable(&error.to_string()))?;
+            }
             return Ok(());
         }
         if !is_policy {

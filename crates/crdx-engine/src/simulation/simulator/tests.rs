@@ -38,6 +38,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         cluster: None,
         given: Arc::new(given),
         live: None,
+        unsimulated: Arc::default(),
     };
     Simulator {
         settings,

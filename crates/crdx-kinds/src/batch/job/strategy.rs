@@ -5,7 +5,7 @@ use crate::declared_kind::DeclaredKind;
 use crate::features::{Feature, Features, feature};
 use crdx_server::server::behaviour;
 use crdx_server::server::{Behaviour, FieldLabel, KindRequest, KindStrategy};
-use crdx_value::release::{Minor, V1_31, V1_32, V1_37};
+use crdx_value::release::{Gate, V1_37};
 use crdx_value::{Map, Value};
 
 /// The strategy.
@@ -54,10 +54,12 @@ impl KindStrategy for Job {
     }
 }
 
-const FEATURES: &[Feature] =
-    &[feature(V1_31, &[&["spec", "successPolicy"]]), feature(Minor::NEVER, &[&["spec", "scheduling"]])];
+const FEATURES: &[Feature] = &[
+    feature(&[Gate::JobSuccessPolicy], &[&["spec", "successPolicy"]]),
+    feature(&[Gate::WorkloadWithJob], &[&["spec", "scheduling"]]),
+];
 
-const FEATURES_OF_NEW: &[Feature] = &[feature(V1_32, &[&["spec", "managedBy"]])];
+const FEATURES_OF_NEW: &[Feature] = &[feature(&[Gate::JobManagedBy], &[&["spec", "managedBy"]])];
 
 /// The labels of a Job's Pods with its name, and those with its UID.
 const NAME_LABELS: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];

@@ -1,22 +1,22 @@
 //! Resources of a whole Pod that follow from those of its containers (`DefaultPodLevelResources` in `pkg/api/pod/util.go`;
-//! before 1.37, `defaultHugePagePodLimits` and `defaultPodRequests` in `pkg/apis/core/v1/defaults.go`).
+//! without the gate `PodLevelResourcesFixDefaulting`, `defaultHugePagePodLimits` and `defaultPodRequests` in `pkg/apis/core/v1/defaults.go`).
 
 use crdx_builtin::CONTAINER_LISTS;
 use crdx_cel::value::Quantity;
 use crdx_types::amounts::{Amounts, amounts, containers, is_huge_page, is_of_pods, of_containers};
 use crdx_value::Value;
-use crdx_value::release::{Release, V1_34, V1_37};
+use crdx_value::release::{Gate, Release};
 
-/// Completes the resources when the Pod is defaulted, as releases before 1.37 do.
+/// Completes the resources when the Pod is defaulted, as servers without the gate do.
 pub(super) fn default(pod: &mut Value, release: Release) {
-    if release.since(V1_34) && !release.since(V1_37) {
+    if release.enables(Gate::PodLevelResources) && !release.enables(Gate::PodLevelResourcesFixDefaulting) {
         complete(pod, release);
     }
 }
 
-/// Completes the resources of a new Pod, as releases since 1.37 do.
+/// Completes the resources of a new Pod, as servers with the gate do.
 pub(super) fn prepare(pod: &mut Value, release: Release) {
-    if release.since(V1_37) {
+    if release.enables(Gate::PodLevelResources) && release.enables(Gate::PodLevelResourcesFixDefaulting) {
         complete(pod, release);
     }
 }
@@ -34,7 +34,7 @@ fn complete(pod: &mut Value, release: Release) {
             set_default(&mut limits, name, limit);
         }
     }
-    if release.since(V1_37) || !limits.is_empty() {
+    if release.enables(Gate::PodLevelResourcesFixDefaulting) || !limits.is_empty() {
         let requested = of_containers(spec, "requests");
         for (name, request) in requested.iter().filter(|(name, _)| is_of_pods(name) && !is_huge_page(name)) {
             set_default(&mut requests, name, request);
@@ -43,7 +43,7 @@ fn complete(pod: &mut Value, release: Release) {
             set_default(&mut requests, name, limit);
         }
     }
-    if release.since(V1_37) {
+    if release.enables(Gate::PodLevelResourcesFixDefaulting) {
         for (name, request) in requests.iter().filter(|(name, _)| is_of_pods(name) && all_limit(spec, name)) {
             if let Some(limit) = aggregated.get(name) {
                 set_default(&mut limits, name, if request.compare(limit).is_gt() { request } else { limit });

@@ -6,7 +6,7 @@ use crate::features::{Feature, feature, pod_spec};
 use crdx_server::server::KindRequest;
 use crdx_types::empties::Empties;
 use crdx_value::Value;
-use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_34, V1_36, V1_37};
+use crdx_value::release::{Gate, Release, V1_32, V1_33, V1_34, V1_37};
 use std::collections::{HashMap, VecDeque};
 
 /// Prepares the status.
@@ -24,13 +24,19 @@ pub(super) fn prepare(new: &mut Value, old: &Value, request: &KindRequest<'_>) {
 const STATUSES: &str = "containerStatuses|initContainerStatuses|ephemeralContainerStatuses";
 
 pub(super) const FEATURES: &[Feature] = &[
-    feature(V1_36, &[&["status", "resources|allocatedResources"]]),
+    feature(&[Gate::InPlacePodLevelResourcesVerticalScaling], &[&["status", "resources|allocatedResources"]]),
     Feature {
         used: &[&["spec", "containers|initContainers", "*", "resizePolicy"]],
-        ..feature(V1_33, &[&["status", "resize"], &["status", STATUSES, "*", "resources|allocatedResources"]])
+        ..feature(
+            &[Gate::InPlacePodVerticalScaling],
+            &[&["status", "resize"], &["status", STATUSES, "*", "resources|allocatedResources"]],
+        )
     },
-    Feature { used: &[&["spec", "resourceClaims"]], ..feature(V1_34, &[&["status", "resourceClaimStatuses"]]) },
-    feature(V1_36, &[&["status", "extendedResourceClaimStatus"]]),
+    Feature {
+        used: &[&["spec", "resourceClaims"]],
+        ..feature(&[Gate::DynamicResourceAllocation], &[&["status", "resourceClaimStatuses"]])
+    },
+    feature(&[Gate::DRAExtendedResource], &[&["status", "extendedResourceClaimStatus"]]),
     Feature {
         used: &[&[
             "spec",
@@ -40,17 +46,23 @@ pub(super) const FEATURES: &[Feature] = &[
             "*",
             "recursiveReadOnly",
         ]],
-        ..feature(V1_31, &[&["status", STATUSES, "*", "volumeMounts"]])
+        ..feature(&[Gate::RecursiveReadOnlyMounts], &[&["status", STATUSES, "*", "volumeMounts"]])
     },
-    Feature { used: &[], ..feature(V1_36, &[&["status", STATUSES, "*", "allocatedResourcesStatus"]]) },
+    Feature {
+        used: &[],
+        ..feature(&[Gate::ResourceHealthStatus], &[&["status", STATUSES, "*", "allocatedResourcesStatus"]])
+    },
     Feature {
         used: &[&["spec", "securityContext", "supplementalGroupsPolicy"]],
-        ..feature(V1_33, &[&["status", STATUSES, "*", "user"]])
+        ..feature(&[Gate::SupplementalGroupsPolicy], &[&["status", STATUSES, "*", "user"]])
     },
-    feature(V1_34, &[&["status", "observedGeneration"], &["status", "conditions", "*", "observedGeneration"]]),
-    feature(Minor::NEVER, &[&["status", STATUSES, "*", "volumeMounts", "*", "volumeStatus"]]),
-    feature(Minor::NEVER, &[&["status", "nodeAllocatableResourceClaimStatuses"]]),
-    feature(Minor::NEVER, &[&["status", "volumeHealth"]]),
+    feature(
+        &[Gate::PodObservedGenerationTracking],
+        &[&["status", "observedGeneration"], &["status", "conditions", "*", "observedGeneration"]],
+    ),
+    feature(&[Gate::ImageVolumeWithDigest], &[&["status", STATUSES, "*", "volumeMounts", "*", "volumeStatus"]]),
+    feature(&[Gate::DRANodeAllocatableResources], &[&["status", "nodeAllocatableResourceClaimStatuses"]]),
+    feature(&[Gate::CSIVolumeHealth], &[&["status", "volumeHealth"]]),
 ];
 
 /// The claims of a Pod, which clients of older releases do not know

@@ -9,7 +9,7 @@ use crdx_builtin::validation;
 use crdx_server::server::behaviour::{NAMESPACE, text};
 use crdx_server::server::{Behaviour, BuiltInKind, FieldLabel, InitialStatus, KindRequest, KindStrategy, Subresource};
 use crdx_value::field::ErrorList;
-use crdx_value::release::{Minor, Release, V1_31, V1_33, V1_34, V1_37};
+use crdx_value::release::{Gate, Minor, Release, V1_33, V1_37};
 use crdx_value::time::{self, Timestamp};
 use crdx_value::{Map, Value, object};
 
@@ -154,12 +154,12 @@ fn create(kind: &BuiltInKind, pod: &mut Value, (release, now): (Release, Timesta
     }
     let labels = pod.at(&["metadata", "labels"]).and_then(Value::as_object).cloned().unwrap_or_default();
     let Some(spec) = pod.get_mut("spec") else { return };
-    if release.since(V1_31)
+    if release.enables(Gate::MatchLabelKeysInPodAffinity)
         && let Some(affinity) = spec.get_mut("affinity")
     {
         merge_affinity(affinity, &labels);
     }
-    if release.since(V1_34) {
+    if release.enables(Gate::MatchLabelKeysInPodTopologySpreadSelectorMerge) {
         for constraint in items(spec, "topologySpreadConstraints") {
             merge_label_keys(constraint, &labels, &[("matchLabelKeys", "In")]);
         }

@@ -6,7 +6,7 @@ use crate::features::{Feature, Features, feature};
 use crdx_server::pipeline::metadata::NameRule;
 use crdx_server::server::behaviour;
 use crdx_server::server::{Behaviour, KindRequest, KindStrategy};
-use crdx_value::release::{V1_31, V1_34};
+use crdx_value::release::{Gate, V1_31, V1_34};
 use crdx_value::{Map, Value};
 
 /// The strategy.
@@ -49,4 +49,4 @@ impl KindStrategy for Service {
     }
 }
 
-const FEATURES: &[Feature] = &[feature(V1_31, &[&["spec", "trafficDistribution"]])];
+const FEATURES: &[Feature] = &[feature(&[Gate::ServiceTrafficDistribution], &[&["spec", "trafficDistribution"]])];

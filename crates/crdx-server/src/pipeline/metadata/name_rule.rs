@@ -2,7 +2,7 @@
 
 use crate::schema::format;
 use crdx_value::field::names::{self, NameForm};
-use crdx_value::release::{Release, V1_35, V1_36};
+use crdx_value::release::{Gate, Release, V1_35};
 use std::net::IpAddr;
 
 /// Jobs have the names of their `CronJob` and a time, and at most 63 characters.
@@ -19,7 +19,7 @@ pub enum NameRule {
     WholePathSegment,
     /// A DNS label (`NameIsDNSLabel`).
     Label,
-    /// Names of Services: a DNS label since 1.36, before that one of RFC 1035 (`RelaxedServiceNameValidation`).
+    /// Names of Services: a DNS label with the gate `RelaxedServiceNameValidation`, without it one of RFC 1035.
     Service,
     /// A DNS subdomain; since 1.35 its prefix is a path segment (`LongName`).
     LongName,
@@ -45,7 +45,9 @@ impl NameRule {
             }
             Self::PathSegment => names::path_segment(name, form),
             Self::WholePathSegment => names::path_segment(name, NameForm::Whole),
-            Self::Service if !release.since(V1_36) => names::name_is_dns1035_label(name, form),
+            Self::Service if !release.enables(Gate::RelaxedServiceNameValidation) => {
+                names::name_is_dns1035_label(name, form)
+            }
             Self::Label | Self::Service => names::name_is_label(name, form),
             Self::IpAddress => ip_address(name),
         }

@@ -53,7 +53,7 @@ impl KnownType {
             resources: [resource.plural.to_owned(), resource.singular.to_owned()],
             definition: None,
         };
-        resources::discovered(release.minor().number().into()).map(of)
+        resources::discovered(release.emulated().number().into()).map(of)
     }
 
     /// Returns true if the kind is built into Kubernetes.

@@ -65,11 +65,12 @@ pub(super) fn index(code: u16, release: Release) -> Response {
 /// since 1.33 (`k8s.io/apimachinery/pkg/version/types.go`).
 fn version(release: Release) -> Response {
     let minor = release.minor().number().to_string();
+    let emulated = release.emulated().number().to_string();
     let compatible = release.compatibility().number().to_string();
     let git_version = format!("v{}+crdx", release.full_version());
     let emulation = [
         ("emulationMajor", "1"),
-        ("emulationMinor", minor.as_str()),
+        ("emulationMinor", emulated.as_str()),
         ("minCompatibilityMajor", "1"),
         ("minCompatibilityMinor", compatible.as_str()),
     ];

@@ -86,6 +86,11 @@ impl Refusal {
         Self { details: Some(Box::new(Details::new(of, name))), ..Self::plain(code, reason, message) }
     }
 
+    /// The message of the status.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// An error that is not an `APIStatus`: 500 without a reason.
     pub fn unclassified(message: impl Into<String>) -> Self {
         Self::plain(500, Reason::Unknown, message)
@@ -95,7 +100,7 @@ impl Refusal {
         Self::plain(400, Reason::BadRequest, message)
     }
     /// `NewNotFound`
-    pub(in crate::server) fn not_found(of: GroupResource<'_>, name: &str) -> Self {
+    pub fn not_found(of: GroupResource<'_>, name: &str) -> Self {
         Self::about(404, Reason::NotFound, of, name, format!("{of} {} not found", go_quote(name)))
     }
     /// `NewAlreadyExists`

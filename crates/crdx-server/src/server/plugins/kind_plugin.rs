@@ -1,8 +1,8 @@
 //! Admission plugins that know kinds. Another crate defines them and gives them to the server
 //! ([`ServerBuilder::with_kinds`](crate::server::ServerBuilder::with_kinds)).
 
-use super::AdmissionPlugin;
 use super::cluster::ClusterView;
+use super::{AdmissionConfiguration, AdmissionPlugin, names};
 use crate::cluster_state::{GroupVersionResource, Listed, Lookup, Wanted};
 use crate::server::admission::{AdmissionReport, Attributes, Mutation, Operation, Plugin, Reinvocation};
 use crate::server::http::calls::Calls;
@@ -81,6 +81,8 @@ pub struct AdmissionRequest<'r> {
     pub empties: Option<&'r Empties>,
     /// The simulated release.
     pub release: Release,
+    /// The configuration of the plugin, if the server has one.
+    pub configuration: Option<&'r Value>,
     attributes: &'r Attributes<'r>,
     cluster: ClusterView<'r>,
     report: &'r mut AdmissionReport,
@@ -90,6 +92,11 @@ impl AdmissionRequest<'_> {
     /// Returns true if the server does not store all objects of its cluster.
     pub fn is_partial(&self) -> bool {
         self.cluster.given.is_given()
+    }
+
+    /// The name of the user that sends the request.
+    pub fn username(&self) -> &str {
+        &self.attributes.user.username
     }
 
     /// Returns an object of the cluster.
@@ -152,18 +159,25 @@ impl AdmissionRequest<'_> {
 #[derive(Debug)]
 struct KindAdmission {
     plugin: &'static KindPlugin,
+    configuration: Option<Value>,
     resources: Arc<Resources>,
 }
 
 /// Creates a plugin; `None` if the server does not have it.
-pub(super) fn create(plugin: &'static KindPlugin, resources: &Arc<Resources>) -> Option<Box<dyn Plugin>> {
+pub(super) fn create(
+    plugin: &'static KindPlugin,
+    resources: &Arc<Resources>,
+    configuration: &AdmissionConfiguration,
+) -> Option<Box<dyn Plugin>> {
     let is_served = match plugin.servers {
         PluginServers::All => true,
         PluginServers::WithBuiltInKinds => resources.serves_built_in_kinds,
         PluginServers::WithGeneratedFields => resources.serves_built_in_kinds && resources.allocations.is_some(),
     };
     let is_enabled = is_served && resources.settings.release.since(plugin.since);
-    is_enabled.then(|| Box::new(KindAdmission { plugin, resources: Arc::clone(resources) }) as Box<dyn Plugin>)
+    let configuration = names::name(plugin.plugin).and_then(|name| configuration.document(name)).cloned();
+    let resources = Arc::clone(resources);
+    is_enabled.then(|| Box::new(KindAdmission { plugin, configuration, resources }) as Box<dyn Plugin>)
 }
 
 impl KindAdmission {
@@ -184,6 +198,7 @@ impl KindAdmission {
             old_object,
             empties,
             release: self.resources.settings.release,
+            configuration: self.configuration.as_ref(),
             attributes,
             cluster: ClusterView::new(&self.resources, given, calls),
             report,

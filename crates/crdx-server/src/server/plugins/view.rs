@@ -62,7 +62,7 @@ impl View<'_> {
 
     /// The versions of a resource built into Kubernetes.
     fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
-        let release = self.cluster.release().minor().number().into();
+        let release = self.cluster.release().emulated().number().into();
         let all = versions(&resource.group, &resource.resource, release);
         let of = |ServedKind { group, version, kind }: ServedKind| {
             let (group, kind) = (group.to_owned(), kind.to_owned());

@@ -30,7 +30,7 @@ impl BuiltIn for Validated {
 
 /// The resources of a release.
 fn kinds(release: Release) -> impl Iterator<Item = ApiResource> {
-    let all = resources(release.minor().number().into());
+    let all = resources(release.emulated().number().into());
     all.filter(|r| is_admission(r.group) || r.group.is_empty() && r.plural == "configmaps")
 }
 

@@ -317,7 +317,7 @@ impl BuiltInKind {
 
 /// The newest version of a resource in its group.
 fn newest_version(group: &str, plural: &str, release: Release) -> Option<&'static str> {
-    let versions = resources::versions(group, plural, release.minor().number().into());
+    let versions = resources::versions(group, plural, release.emulated().number().into());
     let versions = versions.iter().filter(|served| served.group == group).map(|served| served.version);
     versions.max_by_key(|version| rank(version))
 }

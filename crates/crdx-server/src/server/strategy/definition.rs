@@ -228,7 +228,7 @@ impl Strategy for DefinitionStrategy {
     fn validate_create(&self, definition: &CustomResourceDefinition, _: &ObjectNotes) -> Verdict {
         let errors = validation::validate_create(definition, self.release);
         // With another gate, the stored CRD may be decoded to another form than the one whose fields were dropped.
-        let gates = [Gate::CrdValidationRatcheting, Gate::CustomResourceFieldSelectors];
+        let gates = [Gate::CRDValidationRatcheting, Gate::CustomResourceFieldSelectors];
         if gates.into_iter().all(|gate| self.release.enables(gate)) {
             self.resources.definitions.validated(definition);
         }

@@ -3,7 +3,7 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::GoError;
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_31;
+use crdx_value::release::Gate;
 
 const MAX_RULES: usize = 20;
 const MAX_INDEXES: usize = 64 << 10;
@@ -11,7 +11,7 @@ const MAX_INDEXES: usize = 64 << 10;
 /// Validates the policy, if there is one. Before 1.31, the server drops it.
 pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let policy = spec.child("successPolicy");
-    if !policy.is_set() || !errors.release.since(V1_31) {
+    if !policy.is_set() || !errors.release.enables(Gate::JobSuccessPolicy) {
         return;
     }
     if spec.child("completionMode").text() != "Indexed" {

@@ -7,7 +7,7 @@ use crate::validation::immutable::copy;
 use crate::validation::statuses::jobs::has_condition;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use crdx_value::release::V1_36;
+use crdx_value::release::Gate;
 
 /// Reports changes of fields that are immutable; `old` is the existing Job.
 pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValue<'_, '_>, old: &Value) {
@@ -44,13 +44,17 @@ fn template(errors: &mut Errors, spec: &FieldValue<'_, '_>, old_spec: &FieldValu
     let has_condition = has_condition(&FieldValue::new(old.get("status"), ROOT), "Suspended", "True");
     let is_active = old.at(&["status", "active"]).and_then(Value::as_int).unwrap_or_default() != 0;
     let is_mutable = is_suspended && (!has_started || has_condition) && !is_active;
-    let changes_scheduling = if errors.release.since(V1_36) { is_mutable } else { is_suspended && !has_started };
+    let changes_scheduling = if errors.release.enables(Gate::MutableSchedulingDirectivesForSuspendedJobs) {
+        is_mutable
+    } else {
+        is_suspended && !has_started
+    };
     let (new, old) = (spec.child("template"), old_spec.child("template"));
     let mut old = old.value.clone();
     if changes_scheduling {
         copy_scheduling(new.value, &mut old);
     }
-    if !errors.release.since(V1_36) || !is_mutable {
+    if !errors.release.enables(Gate::MutablePodResourcesForSuspendedJobs) || !is_mutable {
         let mut empties = new.empties.cloned().unwrap_or_default();
         pod_spec::clear_volumes(&mut empties, &["spec"], errors.release);
         let new = FieldValue { empties: Some(&empties), ..new };

@@ -6,7 +6,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::internal;
 use crdx_types::amounts::{is_less, quantity};
 use crdx_value::field::ROOT;
-use crdx_value::release::{Release, V1_34, V1_35, V1_36, V1_37, V1_38};
+use crdx_value::release::{Gate, Release, V1_34, V1_35, V1_36, V1_37, V1_38};
 use crdx_value::{Map, Value};
 
 const ONLY_CPU_AND_MEMORY: &str = "only cpu and memory resources are mutable";
@@ -44,8 +44,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
     }
     let mut merged = spec.value.clone();
     if resizes_pod {
-        // `InPlacePodLevelResourcesVerticalScaling` is enabled by default since 1.36.
-        if !release.since(V1_36) {
+        if !release.enables(Gate::InPlacePodLevelResourcesVerticalScaling) {
             let gate = "InPlacePodLevelResourcesVerticalScalingEnabled";
             let reason =
                 format!("resize of pods with pod-level resources is forbidden when {gate} feature gate is disabled");
@@ -57,7 +56,7 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &Value) {
         return;
     }
     for (new, old) in spec.child("initContainers").items().zip(old_spec.child("initContainers").items()) {
-        if release.since(V1_36) || is_sidecar(old.value) {
+        if release.enables(Gate::InPlacePodVerticalScalingInitContainers) || is_sidecar(old.value) {
             nothing_removed(errors, &new, &old);
         }
     }
@@ -241,11 +240,11 @@ fn with_old_amounts(new: &Value, old: &Value, release: Release) -> Option<Value>
     Some(Value::Object(amounts))
 }
 
-/// `InPlacePodVerticalScalingInitContainers` is enabled by default since 1.36. Before, only sidecars can be resized.
+/// Without the gate `InPlacePodVerticalScalingInitContainers`, only sidecars can be resized.
 fn init_container(errors: &mut Errors, spec: &FieldValue<'_, '_>, new: &FieldValue<'_, '_>, old: &Value) {
     let release = errors.release;
     let (is_sidecar, is_changed) = (is_sidecar(new.value), !is_equal(new.value, old, release));
-    if !is_sidecar && !release.since(V1_36) {
+    if !is_sidecar && !release.enables(Gate::InPlacePodVerticalScalingInitContainers) {
         if is_changed {
             errors.forbidden(spec, "resources for non-sidecar init containers are immutable");
         }

@@ -7,7 +7,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::FieldError;
-use crdx_value::release::{V1_33, V1_35, V1_36};
+use crdx_value::release::{Gate, V1_33, V1_36};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
@@ -62,7 +62,7 @@ impl Containers<'_, '_> {
                 errors.duplicate(&name);
             }
             self.lifecycle_and_probes(errors, &container);
-            if errors.release.since(V1_35) {
+            if errors.release.enables(Gate::ContainerRestartRules) {
                 restart_policy(errors, &container);
             } else {
                 errors.forbid_if_set(&container.child("restartPolicy"), "may not be set for non-init containers");
@@ -174,8 +174,7 @@ impl Containers<'_, '_> {
     }
 
     fn lifecycle_and_probes(&self, errors: &mut Errors, container: &FieldValue<'_, '_>) {
-        let grace_period = self.spec.child("terminationGracePeriodSeconds").int();
-        probes::lifecycle(errors, &container.child("lifecycle"), grace_period);
+        probes::lifecycle(errors, &container.child("lifecycle"), &self.spec);
         probes::validate(errors, container);
     }
 }
@@ -265,10 +264,10 @@ fn init_restart_policy(errors: &mut Errors, container: &FieldValue<'_, '_>) {
     let (policy, rules) = (container.child("restartPolicy"), container.child("restartPolicyRules"));
     let release = errors.release;
     if !policy.is_set() {
-        if rules.len() > 0 && release.since(V1_35) {
+        if rules.len() > 0 && release.enables(Gate::ContainerRestartRules) {
             errors.required(&policy, "must specify restartPolicy when restart rules are used");
         }
-    } else if !release.since(V1_35) {
+    } else if !release.enables(Gate::ContainerRestartRules) {
         errors.supported(&policy, &["Always"]);
     } else if policy.text() != "Always" || release.since(V1_36) {
         restart_policy(errors, container);
@@ -289,8 +288,11 @@ fn restart_policy(errors: &mut Errors, container: &FieldValue<'_, '_>) {
     if rules.len() > MAX_RESTART_RULES {
         errors.too_many(&rules, rules.len(), MAX_RESTART_RULES as i64);
     }
-    let actions: &[&str] =
-        if errors.release.since(V1_36) { &["Restart", "RestartAllContainers"] } else { &["Restart"] };
+    let actions: &[&str] = if errors.release.enables(Gate::RestartAllContainersOnContainerExits) {
+        &["Restart", "RestartAllContainers"]
+    } else {
+        &["Restart"]
+    };
     for rule in rules.items() {
         errors.supported(&rule.child("action"), actions);
         let exit_codes = rule.child("exitCodes");

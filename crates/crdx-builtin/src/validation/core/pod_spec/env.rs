@@ -8,7 +8,7 @@ use crdx_value::field::{
     FieldError,
     names::{self, NameForm},
 };
-use crdx_value::release::V1_35;
+use crdx_value::release::Gate;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -72,7 +72,7 @@ fn value_source(errors: &mut Errors, variable: &FieldValue<'_, '_>) {
     if !from.is_set() {
         return;
     }
-    let has_file_keys = errors.release.since(V1_35);
+    let has_file_keys = errors.release.enables(Gate::EnvFiles);
     let mut count = 0;
     for (name, check) in [
         ("fieldRef", environment_field as fn(&mut Errors, &FieldValue<'_, '_>)),
@@ -82,7 +82,7 @@ fn value_source(errors: &mut Errors, variable: &FieldValue<'_, '_>) {
         ("fileKeyRef", file_key_selector),
     ] {
         let source = from.child(name);
-        // Before 1.35, the server drops the field.
+        // Without the gate, the server drops the field.
         if source.is_set() && (name != "fileKeyRef" || has_file_keys) {
             count += 1;
             check(errors, &source);
@@ -238,7 +238,7 @@ pub fn sources(errors: &mut Errors, list: &FieldValue<'_, '_>) {
 
 /// `validateFileKeyRefVolumes`
 pub(crate) fn file_volumes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
-    if !errors.release.since(V1_35) {
+    if !errors.release.enables(Gate::EnvFiles) {
         return;
     }
     let list = spec.child("volumes");

@@ -3,7 +3,7 @@
 use super::{PodOptions, each_container};
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
-use crdx_value::release::{V1_33, V1_34, V1_37};
+use crdx_value::release::{Gate, V1_34, V1_37};
 
 /// `validatePodHostNetworkDeps`
 pub(crate) fn network_ports(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
@@ -37,10 +37,10 @@ pub(crate) fn process_namespace(errors: &mut Errors, spec: &FieldValue<'_, '_>) 
     }
 }
 
-/// `validateHostUsers`. Before 1.33, the server drops the field.
+/// `validateHostUsers`. Without the gate, the server drops the field.
 pub fn users(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions) {
     let host_users = spec.child("hostUsers");
-    if !host_users.is_set() || host_users.bool() || !errors.release.since(V1_33) {
+    if !host_users.is_set() || host_users.bool() || !errors.release.enables(Gate::UserNamespacesSupport) {
         return;
     }
     let is_recent = errors.release.since(V1_34);

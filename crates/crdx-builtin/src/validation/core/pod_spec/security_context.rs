@@ -6,7 +6,7 @@ use super::PodOptions;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::field::FieldError;
-use crdx_value::release::{V1_30, V1_33, V1_37, V1_38};
+use crdx_value::release::{Gate, V1_38};
 use std::collections::HashSet;
 
 /// The internal type.
@@ -40,19 +40,19 @@ pub fn pod(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions)
     }
     sysctls(errors, spec, &context.child("sysctls"), options);
     let release = errors.release;
-    let selinux: &[&str] = if release.since(V1_37) || options.has_selinux_change_policy {
+    let selinux: &[&str] = if release.enables(Gate::SELinuxMount) || options.has_selinux_change_policy {
         &["MountOption", "Recursive"]
     } else {
         &["Recursive"]
     };
-    for (name, supported, since) in [
-        ("fsGroupChangePolicy", &["Always", "OnRootMismatch"][..], V1_30),
-        ("supplementalGroupsPolicy", &["Merge", "Strict"], V1_33),
-        ("seLinuxChangePolicy", selinux, V1_33),
+    for (name, supported, gate) in [
+        ("fsGroupChangePolicy", &["Always", "OnRootMismatch"][..], None),
+        ("supplementalGroupsPolicy", &["Merge", "Strict"], Some(Gate::SupplementalGroupsPolicy)),
+        ("seLinuxChangePolicy", selinux, Some(Gate::SELinuxChangePolicy)),
     ] {
-        // Earlier releases drop the field.
+        // Without its gate, the server drops the field.
         let field = context.child(name);
-        if field.is_set() && release.since(since) {
+        if field.is_set() && gate.is_none_or(|gate| release.enables(gate)) {
             errors.supported(&field, supported);
         }
     }
@@ -67,8 +67,8 @@ pub fn container(errors: &mut Errors, context: &FieldValue<'_, '_>, spec: &Field
         formats::user_or_group_id(errors, &context.child(id));
     }
     let (proc_mount, host_users) = (context.child("procMount"), spec.child("hostUsers"));
-    // Before 1.33, the server drops both fields.
-    if proc_mount.is_set() && errors.release.since(V1_33) {
+    // Without the gate, the server sets the default.
+    if proc_mount.is_set() && errors.release.enables(Gate::ProcMountType) {
         errors.supported(&proc_mount, &["Default", "Unmasked"]);
         if proc_mount.text() == "Unmasked" && host_users.value.as_bool().unwrap_or(true) {
             errors.invalid(&proc_mount, "`hostUsers` must be false to use `Unmasked`");

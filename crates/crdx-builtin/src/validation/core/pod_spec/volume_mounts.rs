@@ -3,7 +3,7 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::formats;
 use crdx_value::Value;
-use crdx_value::release::V1_31;
+use crdx_value::release::Gate;
 use std::collections::{HashMap, HashSet};
 
 /// Validates both lists; `volumes` has the valid volumes of the Pod.
@@ -46,10 +46,29 @@ fn mounts(errors: &mut Errors, container: &FieldValue<'_, '_>, volumes: &HashMap
             formats::relative_path(errors, &FieldValue { path: list.path.child("subPathExpr"), ..expression });
         }
         propagation(errors, &list, mount.child("mountPropagation").value, is_privileged);
-        // Before 1.31, the server drops the field.
-        if errors.release.since(V1_31) {
+        // Without the gate, the server drops the field.
+        if errors.release.enables(Gate::RecursiveReadOnlyMounts) {
             recursive_read_only(errors, &list, &mount);
         }
+        if errors.release.enables(Gate::VolumeBindMountOptions) {
+            let is_image =
+                volumes.get(name.text()).and_then(|volume| volume.get("image")).is_some_and(|i| !i.is_null());
+            bind_options(errors, &mount.child("bindMountOptions"), is_image);
+        }
+    }
+}
+
+/// `validateBindMountOptions`
+fn bind_options(errors: &mut Errors, options: &FieldValue<'_, '_>, is_image: bool) {
+    let mut seen = HashSet::new();
+    for option in options.items() {
+        errors.supported(&option, &["nodev", "noexec", "nosuid"]);
+        if !seen.insert(option.text()) {
+            errors.duplicate(&option);
+        }
+    }
+    if options.len() > 0 && is_image {
+        errors.invalid(options, "bindMountOptions may not be used with image volumes");
     }
 }
 

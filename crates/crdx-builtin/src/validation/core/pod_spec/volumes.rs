@@ -13,7 +13,7 @@ use crdx_value::field::{
     names::{self, NameForm},
 };
 use crdx_value::quote::go_quote;
-use crdx_value::release::{V1_35, V1_37};
+use crdx_value::release::{Gate, V1_37};
 use std::collections::{HashMap, HashSet};
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -95,8 +95,8 @@ fn volume_source(errors: &mut Errors, volume: &FieldValue<'_, '_>, pod: &str, op
     let mut found = false;
     for type_ in TYPES {
         let source = volume.child(type_);
-        // Before 1.35, the server drops the field.
-        if !source.is_set() || (*type_ == "image" && !errors.release.since(V1_35)) {
+        // Without the gate, the server drops the field.
+        if !source.is_set() || (*type_ == "image" && !errors.release.enables(Gate::ImageVolume)) {
             continue;
         }
         if found {
@@ -144,6 +144,11 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
             let limit = source.child("sizeLimit");
             if limit.quantity().is_some_and(|quantity| quantity.sign() < 0) {
                 errors.forbidden(&limit, "SizeLimit field must be a valid resource quantity");
+            }
+            let mode = source.child("mode");
+            let is_kept = errors.release.enables(Gate::EmptyDirVolumeMode);
+            if is_kept && mode.int().is_some_and(|mode| !(0..=0o1777).contains(&mode)) {
+                errors.invalid(&mode, "must be a number between 0 and 01777 (octal), both inclusive");
             }
         }
         "secret" => files(errors, source, "secretName"),

@@ -3,7 +3,7 @@
 
 use crate::pipeline::metadata::NameRule;
 use crate::server::strategy::subresource::Subresource;
-use crdx_value::release::Minor;
+use crdx_value::release::{Gate, Minor, Release};
 
 /// The behaviour of a kind.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Behaviour {
     pub name: NameRule,
     /// The first release that sets `metadata.generation`.
     pub generation_since: Minor,
+    /// The feature gate without which it is not set.
+    pub generation_gate: Option<Gate>,
     /// Which writes set it.
     pub generation: GenerationRule,
     /// The field of the metadata whose changes count as changes of the generation.
@@ -107,10 +109,16 @@ pub const SPEC: &[&[&str]] = &[&["spec"]];
 pub const ALL_BUT_STATUS: &[&[&str]] = &[&["metadata"], &["spec"]];
 
 impl Behaviour {
+    /// Returns true if a release sets `metadata.generation`.
+    pub(in crate::server) fn has_generation(&self, release: Release) -> bool {
+        release.since(self.generation_since) && self.generation_gate.is_none_or(|gate| release.enables(gate))
+    }
+
     /// The behaviour of most kinds.
     pub const MOST: Self = Self {
         name: NameRule::Subdomain,
         generation_since: Minor::NEVER,
+        generation_gate: None,
         generation: GenerationRule::Counted,
         counted_metadata: None,
         status: InitialStatus::Empty,

@@ -21,7 +21,7 @@ pub(super) fn create(new: &mut Value, request: &KindRequest<'_>) {
         members.insert("status".to_owned(), status.clone());
     }
     // Other kinds keep the generation of the request.
-    if release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::OnlyUpdates {
+    if behaviour.has_generation(release) && behaviour.generation != GenerationRule::OnlyUpdates {
         set_generation(new, 1);
     }
     kind.strategy.prepare_create(new, request);
@@ -59,7 +59,7 @@ pub(super) fn update(new: &mut Value, old: &Value, request: &KindRequest<'_>) {
 /// Increments the generation of an object that changes, or has empty lists that count as changes.
 fn count_generation(new: &mut Value, old: &Value, request: &KindRequest<'_>, is_emptied: bool) {
     let behaviour = request.kind.behaviour;
-    let counts = request.release.since(behaviour.generation_since) && behaviour.generation != GenerationRule::Constant;
+    let counts = behaviour.has_generation(request.release) && behaviour.generation != GenerationRule::Constant;
     if counts && (is_emptied || is_changed(new, old, request)) {
         set_generation(new, metadata::generation(old).wrapping_add(1));
     }

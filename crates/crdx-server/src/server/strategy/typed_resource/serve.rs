@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Kinds that are already served keep their validation.
 pub(in crate::server) fn serve(resources: &Resources) {
     let release = resources.settings.release;
-    let mut all: Vec<ApiResource> = resources::resources(release.minor().number().into()).collect();
+    let mut all: Vec<ApiResource> = resources::resources(release.emulated().number().into()).collect();
     // The core group first: other groups share its objects. The newest version, which is stored, comes first.
     sort_by_key(&mut all, |resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
     for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {

@@ -10,7 +10,7 @@ use crate::validation::{
     annotations, formats,
     selectors::{self, LabelValues},
 };
-use crdx_value::release::{Release, V1_37, V1_38};
+use crdx_value::release::{Gate, Release, V1_38};
 use std::collections::HashSet;
 
 /// `validVolumeDownwardAPIFieldPathExpressions`
@@ -24,9 +24,13 @@ const DUPLICATE_PATH: &str = "conflicting duplicate paths";
 const TOKEN_SECONDS: (i64, i64) = (10 * 60, 1 << 32);
 const DAY: i64 = 24 * 60 * 60;
 
-/// Returns true if the release has the sources `clusterTrustBundle` and `podCertificate`. Earlier releases drop them.
-fn has_certificates(release: Release) -> bool {
-    release.since(V1_37)
+/// Returns true if the server keeps a source. Without their gates, it drops `clusterTrustBundle` and `podCertificate`.
+fn is_kept(type_: &str, release: Release) -> bool {
+    match type_ {
+        "clusterTrustBundle" => release.enables(Gate::ClusterTrustBundleProjection),
+        "podCertificate" => release.enables(Gate::PodCertificateRequest),
+        _ => true,
+    }
 }
 
 /// `validateProjectedVolumeSource`
@@ -40,8 +44,7 @@ pub fn validate(errors: &mut Errors, volume: &FieldValue<'_, '_>, options: &PodO
             ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"]
         {
             let projection = source.child(type_);
-            let is_certificate = matches!(type_, "clusterTrustBundle" | "podCertificate");
-            if !projection.is_set() || (is_certificate && !has_certificates(errors.release)) {
+            if !projection.is_set() || !is_kept(type_, errors.release) {
                 continue;
             }
             count += 1;

@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::formats;
 use crdx_regexp::Regexp;
 use crdx_value::field::{FieldError, names};
-use crdx_value::release::{V1_35, V1_38};
+use crdx_value::release::{Gate, V1_35};
 
 const FILE_MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 const HOST_PATH_TYPES: &[&str] =
@@ -20,9 +20,9 @@ pub(crate) fn file_mode(errors: &mut Errors, mode: &FieldValue<'_, '_>) {
     }
 }
 
-/// An error for a user that is no user ID. Before 1.38, the server drops the field (`AtomicWriteVolumeUserFields`).
+/// An error for a user that is no user ID. Without the gate, the server drops the field.
 pub(crate) fn file_owner(errors: &mut Errors, user: &FieldValue<'_, '_>) {
-    if errors.release.since(V1_38) {
+    if errors.release.enables(Gate::AtomicWriteVolumeUserFields) {
         formats::user_or_group_id(errors, user);
     }
 }

@@ -1,0 +1,190 @@
+//! The settings of the cluster's API server, as far as they can be read: the emulated version, the feature gates in the metrics,
+//! and the flags that `/flagz` shows.
+
+use super::{Connection, Error, JSON};
+use crdx_server::server::ServerSettings;
+use crdx_text::json;
+use crdx_value::release::{FeatureGates, Minor, Release, V1_36, gates_of};
+use crdx_value::{Map, Value};
+use std::time::{Duration, Instant};
+
+/// The most bytes of the metrics that are read, and the time for them.
+const MAX_METRICS: usize = 64 << 20;
+const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest line that is kept; those of the gates are short.
+const MAX_LINE: usize = 4096;
+/// The time for which the settings are cached: that of kubectl's discovery.
+const KEPT: Duration = Duration::from_hours(6);
+/// The name in the cache.
+const ENTRY: &str = "server-settings";
+/// The structured forms of `/flagz`.
+const FLAGZ: &str =
+    "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
+const METRIC: &[u8] = b"kubernetes_feature_enabled{";
+
+/// The settings of a cluster's API server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveSettings {
+    pub settings: ServerSettings,
+    /// The path of the configuration of admission plugins on the server's disk, which cannot be read.
+    pub admission_file: Option<String>,
+    /// What could not be read, and the permission for it.
+    pub notes: Vec<String>,
+}
+
+/// Reads the settings of the server of `connection`, which runs a release; or takes them from the cache.
+pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
+    let cached = connection.cache.read(ENTRY, KEPT).and_then(|bytes| json::read(&bytes).ok());
+    let cached = cached.filter(|answers| answers.str_at(&["release"]) == Some(&release.full_version()));
+    let (answers, notes) = match cached {
+        Some(answers) => (answers, Vec::new()),
+        None => {
+            let (answers, notes) = ask(connection, release);
+            if notes.is_empty() {
+                connection.cache.write(ENTRY, crdx_value::json::to_string(&answers).as_bytes());
+            }
+            (answers, notes)
+        }
+    };
+    let mut settings = understood(&answers, release);
+    settings.notes = notes;
+    settings
+}
+
+/// What the server answers: `version`, `gates` with their states, and `flags`.
+fn ask(connection: &Connection, release: Release) -> (Value, Vec<String>) {
+    let mut answers = Map::new();
+    let mut notes = Vec::new();
+    answers.insert("release".to_owned(), release.full_version().into());
+    if let Ok(Some(version)) = connection.get("/version", JSON) {
+        answers.insert("version".to_owned(), version);
+    }
+    match gates(connection) {
+        Ok(gates) if gates.is_empty() => notes.push("/metrics has no feature gates".to_owned()),
+        Ok(gates) => {
+            answers.insert("gates".to_owned(), Value::Object(gates));
+        }
+        Err(error) => notes.push(unread("feature gates", "/metrics", &error)),
+    }
+    match connection.object_of(FLAGZ, "/flagz") {
+        Ok(flagz) => {
+            answers.insert("flags".to_owned(), flagz.get("flags").cloned().unwrap_or_default());
+        }
+        Err(error) if error.code == Some(404) && !release.since(V1_36) => {}
+        Err(error) => notes.push(unread("flags for admission plugins", "/flagz", &error)),
+    }
+    (Value::Object(answers), notes)
+}
+
+fn unread(what: &str, path: &str, error: &Error) -> String {
+    let permission = match error.code {
+        Some(403) => {
+            format!("; it needs the permission to GET the nonResourceURL {path} (kubectl crdx rbac prints it)")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "the {what} of the server are unknown, so those of its version are simulated: {}{permission}",
+        error.message
+    )
+}
+
+/// The states of the gates in the metrics.
+fn gates(connection: &Connection) -> Result<Map, Error> {
+    let (start, mut read) = (Instant::now(), 0);
+    let (mut gates, mut line) = (Map::new(), Vec::new());
+    for chunk in connection.raw("/metrics")? {
+        let chunk = chunk?;
+        read += chunk.len();
+        if read > MAX_METRICS || start.elapsed() > METRICS_TIMEOUT {
+            return Err(Error::new("the metrics are too long"));
+        }
+        for byte in chunk {
+            match byte {
+                b'\n' => {
+                    gates.extend(gate_of(&line));
+                    line.clear();
+                }
+                byte if line.len() < MAX_LINE => line.push(byte),
+                _ => {}
+            }
+        }
+    }
+    gates.extend(gate_of(&line));
+    Ok(gates)
+}
+
+/// The gate of a line such as `kubernetes_feature_enabled{name="A",stage="BETA"} 1`.
+fn gate_of(line: &[u8]) -> Option<(String, Value)> {
+    let rest = std::str::from_utf8(line.strip_prefix(METRIC)?).ok()?;
+    let (labels, value) = rest.rsplit_once("} ")?;
+    let name = labels.split(',').find_map(|label| label.strip_prefix("name=\"")?.strip_suffix('"'))?;
+    Some((name.to_owned(), Value::Bool(value.trim() == "1")))
+}
+
+/// The settings in the answers.
+fn understood(answers: &Value, release: Release) -> LiveSettings {
+    let number = |key: &str| answers.str_at(&["version", key]).and_then(|text| text.trim_end_matches('+').parse().ok());
+    let emulated = number("emulationMinor").map(Minor).filter(|version| *version != release.minor());
+    let emulated = emulated.filter(|version| release.emulating(*version).is_ok());
+    let base = emulated.and_then(|version| release.emulating(version).ok()).unwrap_or(release);
+    let mut feature_gates = FeatureGates::default();
+    for row in gates_of(release.minor()) {
+        let state = answers.at(&["gates", row.name]).and_then(Value::as_bool);
+        let spec = row.at(base.emulated(), base.compatibility());
+        if let Some(state) = state.filter(|state| *state != spec.default && !spec.is_locked) {
+            feature_gates.set(row.name, state);
+        }
+    }
+    let flag = |name: &str| answers.str_at(&["flags", name]).unwrap_or_default();
+    let list = |name: &str| {
+        let items = flag(name).trim_start_matches('[').trim_end_matches(']').split(',');
+        items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    };
+    LiveSettings {
+        settings: ServerSettings {
+            emulated_version: emulated,
+            feature_gates,
+            enabled_plugins: list("enable-admission-plugins"),
+            disabled_plugins: list("disable-admission-plugins"),
+            ..ServerSettings::default()
+        },
+        admission_file: Some(flag("admission-control-config-file").to_owned()).filter(|path| !path.is_empty()),
+        notes: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_metrics_is_a_gate() {
+        let line = br#"kubernetes_feature_enabled{name="HPAScaleToZero",stage="BETA"} 0"#;
+        assert_eq!(gate_of(line), Some(("HPAScaleToZero".to_owned(), Value::Bool(false))));
+        assert_eq!(gate_of(b"kubernetes_build_info{major=\"1\"} 1"), None);
+    }
+
+    #[test]
+    fn settings_are_what_differs_from_the_defaults() {
+        let answers = json::read(
+            br#"{"version":{"emulationMajor":"1","emulationMinor":"36"},"gates":{"HPAScaleToZero":false,"StatefulSetRecreateStrategy":false,"ContainerStopSignals":true},
+            "flags":{"enable-admission-plugins":"[NodeRestriction,AlwaysPullImages]","disable-admission-plugins":"[]","admission-control-config-file":"/a"}}"#,
+        )
+        .unwrap();
+        let read = understood(&answers, Release::new(37).unwrap());
+        assert_eq!(read.settings.emulated_version, Some(V1_36));
+        let gates: Vec<(&str, bool)> = read.settings.feature_gates.iter().collect();
+        assert_eq!(gates, [("ContainerStopSignals", true)]);
+        assert_eq!(read.settings.enabled_plugins, ["NodeRestriction", "AlwaysPullImages"]);
+        assert!(read.settings.disabled_plugins.is_empty());
+        assert_eq!(read.admission_file.as_deref(), Some("/a"));
+    }
+
+    #[test]
+    fn a_default_server_has_default_settings() {
+        let answers =
+            json::read(br#"{"version":{"emulationMinor":"37"},"gates":{"HPAScaleToZero":true},"flags":{}}"#).unwrap();
+        assert_eq!(understood(&answers, Release::new(37).unwrap()), LiveSettings::default());
+    }
+}

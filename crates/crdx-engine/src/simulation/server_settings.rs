@@ -1,0 +1,128 @@
+//! The settings of the simulated server, and those of them that the simulation does not follow.
+
+use crate::report::{ObjectReport, Verdict};
+use crdx_kinds::gates::{self, ChangedGate};
+use crdx_server::server::{AdmissionPlugins, ServerSettings, SettingsError, UnsimulatedPlugin};
+use crdx_types::resources;
+use crdx_value::release::Release;
+use crdx_value::{Value, group_version};
+use std::sync::Arc;
+
+/// What a server with settings is, on one release.
+#[derive(Clone, Debug)]
+pub struct ConfiguredServer {
+    /// The release, with its emulated version and feature gates.
+    pub release: Release,
+    /// The enabled plugins.
+    pub plugins: AdmissionPlugins,
+    /// The settings that the simulation does not follow.
+    pub unsimulated: Arc<UnsimulatedSettings>,
+}
+
+impl ConfiguredServer {
+    /// Configures a server.
+    ///
+    /// # Errors
+    /// Returns an error if a server of the release does not accept the settings.
+    pub fn new(settings: &ServerSettings, release: Release) -> Result<Self, SettingsError> {
+        let release = settings.release(release)?;
+        let (plugins, unsimulated) = settings.plugins(release, AdmissionPlugins::all())?;
+        let unsimulated = UnsimulatedSettings {
+            gates: gates::changed(release, &settings.feature_gates)?,
+            plugins: unsimulated,
+            configurations: settings.admission.unsimulated().map(configuration_flag).collect(),
+        };
+        Ok(Self { release, plugins, unsimulated: Arc::new(unsimulated) })
+    }
+
+    /// Adds the configuration of admission plugins in a file that cannot be read, which may concern every object.
+    #[must_use]
+    pub fn with_unread_configuration(self, path: &str) -> Self {
+        let mut unsimulated = UnsimulatedSettings::clone(&self.unsimulated);
+        let text = format!("--admission-control-config-file={path}, of which this flag takes a copy,");
+        unsimulated.configurations.push(text);
+        Self { unsimulated: Arc::new(unsimulated), ..self }
+    }
+}
+
+/// The settings of a server that may decide about some objects in a way that is not simulated.
+#[derive(Clone, Debug, Default)]
+pub struct UnsimulatedSettings {
+    gates: Vec<ChangedGate>,
+    plugins: Vec<UnsimulatedPlugin>,
+    /// The configurations that are not simulated.
+    configurations: Vec<String>,
+}
+
+impl UnsimulatedSettings {
+    /// Returns the flags of settings that decide about some objects in a way that is not simulated.
+    pub fn flags(&self) -> Vec<String> {
+        let gates = self.gates.iter().filter(|gate| !gate.is_simulated());
+        let gates = gates.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
+        let plugins = self.plugins.iter().map(plugin_flag);
+        gates.chain(plugins).chain(self.configurations.iter().cloned()).collect()
+    }
+
+    /// Returns the flag of a setting that may decide about an object.
+    pub fn deciding(&self, object: &Value) -> Option<String> {
+        if self.gates.is_empty() && self.plugins.is_empty() && self.configurations.is_empty() {
+            return None;
+        }
+        let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
+        let ((group, _), kind) = (group_version::split(text("apiVersion")), text("kind"));
+        let gate = self.gates.iter().find(|gate| gate.concerns(group, kind, object));
+        let plural = resources::plural(kind);
+        let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object));
+        let of_gate = gate.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
+        let of_configuration = || self.configurations.first().cloned();
+        of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration)
+    }
+}
+
+fn plugin_flag(plugin: &UnsimulatedPlugin) -> String {
+    let verb = if plugin.is_enabled { "enable" } else { "disable" };
+    format!("--{verb}-admission-plugins {}", plugin.name)
+}
+
+fn configuration_flag(plugin: &str) -> String {
+    format!("--admission-control-config-file for {plugin}")
+}
+
+/// Makes the verdict of an object unknown, because a setting of the server decides about it that is not simulated.
+pub(super) fn leave_undecided(item: &mut ObjectReport, setting: &str) {
+    if matches!(item.verdict, Verdict::Accepted | Verdict::Rejected | Verdict::Decodes) {
+        item.set_unknown(format!("the effect of {setting} on this object is not simulated"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_text::json;
+
+    fn deciding(settings: &ServerSettings, object: &str) -> Option<String> {
+        let configured = ConfiguredServer::new(settings, Release::NEWEST).unwrap();
+        configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
+    }
+
+    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"volumes":[{"image":{}}]}}"#;
+
+    #[test]
+    fn a_setting_that_is_not_simulated_is_named() {
+        let mut settings = ServerSettings::default();
+        assert_eq!(deciding(&settings, POD), None);
+        settings.enabled_plugins.push("ImagePolicyWebhook".to_owned());
+        assert_eq!(deciding(&settings, POD).unwrap(), "--enable-admission-plugins ImagePolicyWebhook");
+        assert_eq!(deciding(&settings, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
+        settings.feature_gates.set("ImageVolumeWithDigest", true);
+        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates ImageVolumeWithDigest=true");
+    }
+
+    #[test]
+    fn settings_that_the_release_does_not_have_are_errors() {
+        let settings =
+            ServerSettings { emulated_version: Some(crdx_value::release::V1_30), ..ServerSettings::default() };
+        let error = ConfiguredServer::new(&settings, Release::new(37).unwrap()).unwrap_err().to_string();
+        assert_eq!(error, "--emulated-version: emulation version 1.30 is not between [1.34, 1.37]");
+    }
+}

@@ -1,0 +1,244 @@
+//! The names of admission plugins, as `--enable-admission-plugins` and `--disable-admission-plugins` have them.
+
+use super::{AdmissionPlugin, AdmissionPlugins};
+use crdx_value::Value;
+use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_35, V1_36, V1_37};
+
+/// The objects that a plugin changes or rejects.
+#[derive(Clone, Copy, Debug)]
+enum Concern {
+    /// Those of a group and a resource.
+    Resource(&'static str, &'static str),
+    /// Those with owners.
+    Dependents,
+}
+
+/// The effect of a plugin.
+#[derive(Clone, Copy, Debug)]
+enum Effect {
+    /// It is simulated.
+    Simulated(AdmissionPlugin),
+    /// It changes or rejects these objects, but is not simulated, or the simulation cannot disable it.
+    Unsimulated(&'static [Concern]),
+    /// It does not change the answer to requests of users with all permissions.
+    None,
+}
+
+/// A plugin of kube-apiserver.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    name: &'static str,
+    since: Minor,
+    /// The first release without it.
+    removed: Minor,
+    is_default: bool,
+    effect: Effect,
+}
+
+const fn on(name: &'static str, effect: Effect) -> Name {
+    Name { name, since: Minor::ALWAYS, removed: Minor::NEVER, is_default: true, effect }
+}
+
+const fn off(name: &'static str, effect: Effect) -> Name {
+    Name { is_default: false, ..on(name, effect) }
+}
+
+const fn simulated(plugin: AdmissionPlugin) -> Effect {
+    Effect::Simulated(plugin)
+}
+
+const PODS: &[Concern] = &[Concern::Resource("", "pods")];
+
+/// The plugins, in the order of `kubeapiserver/options/plugins.go`.
+const NAMES: [Name; 41] = [
+    off("AlwaysAdmit", Effect::None),
+    // A dry run creates no namespace, and `validate` simulates dry runs only.
+    off("NamespaceAutoProvision", Effect::None),
+    on("NamespaceLifecycle", simulated(AdmissionPlugin::NamespaceLifecycle)),
+    off("NamespaceExists", simulated(AdmissionPlugin::NamespaceExists)),
+    off("LimitPodHardAntiAffinityTopology", simulated(AdmissionPlugin::LimitPodHardAntiAffinityTopology)),
+    on("LimitRanger", simulated(AdmissionPlugin::LimitRanger)),
+    on("ServiceAccount", simulated(AdmissionPlugin::ServiceAccount)),
+    // It limits the requests of nodes only.
+    off("NodeRestriction", Effect::None),
+    on("TaintNodesByCondition", simulated(AdmissionPlugin::TaintNodesByCondition)),
+    off("AlwaysPullImages", simulated(AdmissionPlugin::AlwaysPullImages)),
+    off("ImagePolicyWebhook", Effect::Unsimulated(PODS)),
+    on("PodSecurity", simulated(AdmissionPlugin::PodSecurity)),
+    off("PodNodeSelector", simulated(AdmissionPlugin::PodNodeSelector)),
+    on("Priority", simulated(AdmissionPlugin::Priority)),
+    on("DefaultTolerationSeconds", simulated(AdmissionPlugin::DefaultTolerationSeconds)),
+    off("PodTolerationRestriction", simulated(AdmissionPlugin::PodTolerationRestriction)),
+    off(
+        "EventRateLimit",
+        Effect::Unsimulated(&[Concern::Resource("", "events"), Concern::Resource("events.k8s.io", "events")]),
+    ),
+    off("ExtendedResourceToleration", simulated(AdmissionPlugin::ExtendedResourceToleration)),
+    Name {
+        removed: V1_31,
+        ..off("PersistentVolumeLabel", Effect::Unsimulated(&[Concern::Resource("", "persistentvolumes")]))
+    },
+    on("DefaultStorageClass", simulated(AdmissionPlugin::DefaultStorageClass)),
+    on("StorageObjectInUseProtection", simulated(AdmissionPlugin::StorageObjectInUseProtection)),
+    Name { since: V1_37, ..on("PodGroupProtection", Effect::None) },
+    off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[Concern::Dependents])),
+    on("PersistentVolumeClaimResize", simulated(AdmissionPlugin::PersistentVolumeClaimResize)),
+    on("RuntimeClass", simulated(AdmissionPlugin::RuntimeClass)),
+    on("CertificateApproval", Effect::None),
+    on("CertificateSigning", Effect::None),
+    on("ClusterTrustBundleAttest", Effect::None),
+    on("CertificateSubjectRestriction", simulated(AdmissionPlugin::CertificateSubjectRestriction)),
+    on("DefaultIngressClass", simulated(AdmissionPlugin::DefaultIngressClass)),
+    off("DenyServiceExternalIPs", simulated(AdmissionPlugin::DenyServiceExternalIPs)),
+    Name { since: V1_33, ..on("PodTopologyLabels", simulated(AdmissionPlugin::PodTopologyLabels)) },
+    Name { since: V1_35, ..on("NodeDeclaredFeatureValidator", Effect::Unsimulated(PODS)) },
+    Name { since: V1_36, ..on("PodResizeValidator", Effect::Unsimulated(PODS)) },
+    Name { since: V1_32, ..on("MutatingAdmissionPolicy", simulated(AdmissionPlugin::MutatingAdmissionPolicy)) },
+    on("MutatingAdmissionWebhook", simulated(AdmissionPlugin::MutatingAdmissionWebhook)),
+    on("ValidatingAdmissionPolicy", simulated(AdmissionPlugin::ValidatingAdmissionPolicy)),
+    on("ValidatingAdmissionWebhook", simulated(AdmissionPlugin::ValidatingAdmissionWebhook)),
+    on("ResourceQuota", simulated(AdmissionPlugin::ResourceQuota)),
+    off("AlwaysDeny", simulated(AdmissionPlugin::AlwaysDeny)),
+    // The simulation of both `NodeDeclaredFeatureValidator` and `PodResizeValidator`.
+    Name { since: Minor::NEVER, ..on("PodResize", simulated(AdmissionPlugin::PodResize)) },
+];
+
+/// Returns true if API servers enable a plugin by default.
+pub(super) fn is_default(plugin: AdmissionPlugin) -> bool {
+    NAMES.iter().any(|row| row.is_default && matches!(row.effect, Effect::Simulated(own) if own == plugin))
+}
+
+/// Returns the name of a plugin; `None` for one that stands for several.
+pub(super) fn name(plugin: AdmissionPlugin) -> Option<&'static str> {
+    let mut rows = NAMES.iter().filter(|row| row.since != Minor::NEVER);
+    rows.find(|row| matches!(row.effect, Effect::Simulated(own) if own == plugin)).map(|row| row.name)
+}
+
+/// A plugin that is enabled or disabled, which the simulation does not follow.
+#[derive(Clone, Copy, Debug)]
+pub struct UnsimulatedPlugin {
+    /// The name.
+    pub name: &'static str,
+    /// True if it is enabled.
+    pub is_enabled: bool,
+    concerns: &'static [Concern],
+}
+
+impl UnsimulatedPlugin {
+    /// Returns true if the plugin may change or reject an object of a resource.
+    pub fn concerns(&self, group: &str, resource: &str, object: &Value) -> bool {
+        self.concerns.iter().any(|concern| match *concern {
+            Concern::Resource(own_group, own) => (group, resource) == (own_group, own),
+            Concern::Dependents => {
+                let owners = object.at(&["metadata", "ownerReferences"]).and_then(Value::as_array);
+                owners.is_some_and(|owners| !owners.is_empty())
+            }
+        })
+    }
+}
+
+/// The error for plugins that cannot be enabled or disabled, in the server's words (`AdmissionOptions.Validate`).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PluginFlagError {
+    /// No plugin has this name.
+    #[error("{flag} plugin {name:?} is unknown")]
+    Unknown {
+        /// The flag, without hyphens.
+        flag: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A plugin is enabled and disabled.
+    #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
+    Overlapped(Vec<String>),
+}
+
+impl AdmissionPlugins {
+    /// Enables and disables plugins by name. Also returns those whose state the simulation does not follow.
+    ///
+    /// # Errors
+    /// Returns the server's error if a release has no such plugin, or if a plugin is enabled and disabled.
+    pub fn with_flags(
+        mut self,
+        release: Release,
+        enable: &[String],
+        disable: &[String],
+    ) -> Result<(Self, Vec<UnsimulatedPlugin>), PluginFlagError> {
+        let names: Vec<&Name> =
+            NAMES.iter().filter(|row| release.since(row.since) && !release.since(row.removed)).collect();
+        for (flag, given) in [("enable-admission-plugins", enable), ("disable-admission-plugins", disable)] {
+            if let Some(name) = given.iter().find(|name| names.iter().all(|row| row.name != *name)) {
+                return Err(PluginFlagError::Unknown { flag, name: name.clone() });
+            }
+        }
+        let mut both: Vec<String> = enable.iter().filter(|name| disable.contains(name)).cloned().collect();
+        both.sort();
+        both.dedup();
+        if !both.is_empty() {
+            return Err(PluginFlagError::Overlapped(both));
+        }
+        let mut unsimulated = Vec::new();
+        for row in names {
+            let has = |list: &[String]| list.iter().any(|name| name == row.name);
+            let is_enabled = has(enable) || row.is_default && !has(disable);
+            match row.effect {
+                Effect::Simulated(plugin) if has(enable) => self = self.with(plugin),
+                Effect::Simulated(plugin) if has(disable) => self = self.without(plugin),
+                Effect::Unsimulated(concerns) if is_enabled != row.is_default => {
+                    unsimulated.push(UnsimulatedPlugin { name: row.name, is_enabled, concerns });
+                }
+                _ => {}
+            }
+        }
+        Ok((self, unsimulated))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ALL;
+    use super::*;
+
+    fn flags(release: &str, enable: &str, disable: &str) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), String> {
+        let list = |text: &str| text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+        let plugins = AdmissionPlugins::all().with_flags(release.parse().unwrap(), &list(enable), &list(disable));
+        plugins.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_simulated_plugin_has_a_name() {
+        for plugin in ALL {
+            let count =
+                NAMES.iter().filter(|row| matches!(row.effect, Effect::Simulated(own) if own == plugin)).count();
+            assert_eq!(count, 1, "{plugin:?}");
+        }
+    }
+
+    #[test]
+    fn plugins_are_enabled_and_disabled() {
+        let (plugins, unsimulated) = flags("1.37", "DenyServiceExternalIPs,NodeRestriction", "PodSecurity").unwrap();
+        assert!(plugins.enabled.contains(&AdmissionPlugin::DenyServiceExternalIPs));
+        assert!(!plugins.enabled.contains(&AdmissionPlugin::PodSecurity));
+        assert!(unsimulated.is_empty());
+        let (_, unsimulated) = flags("1.37", "ImagePolicyWebhook,PodSecurity", "PodResizeValidator").unwrap();
+        let states: Vec<(&str, bool)> = unsimulated.iter().map(|plugin| (plugin.name, plugin.is_enabled)).collect();
+        assert_eq!(states, [("ImagePolicyWebhook", true), ("PodResizeValidator", false)]);
+        assert!(
+            unsimulated[0].concerns("", "pods", &Value::Null)
+                && !unsimulated[0].concerns("apps", "deployments", &Value::Null)
+        );
+    }
+
+    #[test]
+    fn errors_are_those_of_the_server() {
+        assert_eq!(flags("1.37", "X", "").unwrap_err(), "enable-admission-plugins plugin \"X\" is unknown");
+        assert_eq!(
+            flags("1.36", "", "PodGroupProtection").unwrap_err(),
+            "disable-admission-plugins plugin \"PodGroupProtection\" is unknown"
+        );
+        assert_eq!(
+            flags("1.37", "Priority", "Priority").unwrap_err(),
+            "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! The settings of an API server that decide its answers, besides its version.
+
+use super::plugins::{AdmissionConfiguration, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
+use crdx_value::release::{EmulationError, FeatureGates, Gate, GateError, Minor, Release};
+
+/// The settings of an API server. By default, those of a server without flags.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerSettings {
+    /// The emulated version (`--emulated-version`).
+    pub emulated_version: Option<Minor>,
+    /// The gates that are set (`--feature-gates`).
+    pub feature_gates: FeatureGates,
+    /// The plugins that are enabled besides the default ones (`--enable-admission-plugins`).
+    pub enabled_plugins: Vec<String>,
+    /// The default plugins that are disabled (`--disable-admission-plugins`).
+    pub disabled_plugins: Vec<String>,
+    /// The configuration of plugins (`--admission-control-config-file`).
+    pub admission: AdmissionConfiguration,
+}
+
+/// The error for settings that a server does not accept, in its words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// The emulated version.
+    #[error("--emulated-version: {0}")]
+    Emulation(#[from] EmulationError),
+    /// The gate for policies in files is disabled.
+    #[error(
+        "--admission-control-config-file: staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled"
+    )]
+    Manifests,
+    /// The feature gates.
+    #[error("--feature-gates: {0}")]
+    Gate(#[from] GateError),
+    /// The plugins.
+    #[error("--{0}")]
+    Plugin(#[from] PluginFlagError),
+}
+
+impl ServerSettings {
+    /// Returns true if a server without flags has these settings.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns these settings, replaced by those that `other` has.
+    #[must_use]
+    pub fn replaced_by(mut self, other: &Self) -> Self {
+        fn replace<T: Clone + Default + PartialEq>(own: &mut T, other: &T) {
+            if *other != T::default() {
+                own.clone_from(other);
+            }
+        }
+        replace(&mut self.emulated_version, &other.emulated_version);
+        replace(&mut self.enabled_plugins, &other.enabled_plugins);
+        replace(&mut self.disabled_plugins, &other.disabled_plugins);
+        replace(&mut self.admission, &other.admission);
+        other.feature_gates.iter().for_each(|(name, enabled)| self.feature_gates.set(name, enabled));
+        self
+    }
+
+    /// Returns the release with the emulated version and the gates of the settings.
+    ///
+    /// # Errors
+    /// Returns an error if the release cannot have them.
+    pub fn release(&self, release: Release) -> Result<Release, SettingsError> {
+        let emulating = self.emulated_version.map_or(Ok(release), |version| release.emulating(version))?;
+        Ok(emulating.with_gates(&self.feature_gates)?)
+    }
+
+    /// Returns the plugins of a server that has `default` without these settings, and the plugins whose state the
+    /// simulation does not follow.
+    ///
+    /// # Errors
+    /// Returns an error if the release has no such plugins.
+    pub fn plugins(
+        &self,
+        release: Release,
+        default: AdmissionPlugins,
+    ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), SettingsError> {
+        let has_manifests = self.admission.manifest_directories().next().is_some();
+        if has_manifests && !release.enables(Gate::ManifestBasedAdmissionControlConfig) {
+            return Err(SettingsError::Manifests);
+        }
+        let (plugins, unsimulated) = default.with_flags(release, &self.enabled_plugins, &self.disabled_plugins)?;
+        Ok((plugins.with_configuration(self.admission.clone()), unsimulated))
+    }
+}

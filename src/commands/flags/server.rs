@@ -1,0 +1,96 @@
+//! The settings of the simulated server. The flags are those of kube-apiserver.
+
+use super::admission_configuration;
+use super::error::ArgumentError;
+use crate::commands::error::Error;
+use clap::Args as ClapArgs;
+use crdx_engine::simulation::server_settings::ConfiguredServer;
+use crdx_output::printable::complain;
+use crdx_server::server::ServerSettings;
+use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
+use std::path::PathBuf;
+
+/// The settings of the simulated server, as kube-apiserver has them.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Simulated server")]
+pub struct Server {
+    /// The version that the server emulates, as kube-apiserver's flag
+    #[arg(long, value_name = "1.N", value_parser = minor)]
+    pub emulated_version: Option<Minor>,
+    /// Feature gates of the server, such as StatefulSetRecreateStrategy=true; may be repeated
+    #[arg(long, value_name = "NAME=BOOL,...", value_parser = gates)]
+    pub feature_gates: Vec<FeatureGates>,
+    /// Admission plugins that the server enables besides the default ones; may be repeated
+    #[arg(long, value_name = "PLUGIN,...", value_delimiter = ',')]
+    pub enable_admission_plugins: Vec<String>,
+    /// Default admission plugins that the server disables; may be repeated
+    #[arg(long, value_name = "PLUGIN,...", value_delimiter = ',')]
+    pub disable_admission_plugins: Vec<String>,
+    /// The file with the configuration of the server's admission plugins (`AdmissionConfiguration`)
+    #[arg(long, value_name = "PATH")]
+    pub admission_control_config_file: Option<PathBuf>,
+}
+
+impl Server {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// Returns an error if the configuration of the plugins cannot be used.
+    pub fn settings(&self) -> Result<ServerSettings, Error> {
+        let mut feature_gates = FeatureGates::default();
+        for gates in &self.feature_gates {
+            gates.iter().for_each(|(name, enabled)| feature_gates.set(name, enabled));
+        }
+        let admission = match &self.admission_control_config_file {
+            Some(path) => admission_configuration::read(path, &self.enable_admission_plugins)
+                .map_err(|error| Error::input(format!("--admission-control-config-file: {error}")))?,
+            None => Default::default(),
+        };
+        Ok(ServerSettings {
+            emulated_version: self.emulated_version,
+            feature_gates,
+            enabled_plugins: self.enable_admission_plugins.clone(),
+            disabled_plugins: self.disable_admission_plugins.clone(),
+            admission,
+        })
+    }
+}
+
+impl Server {
+    /// Returns a release with the settings, which commands about CRDs and policies read no further. A setting that is not
+    /// simulated is a warning.
+    ///
+    /// # Errors
+    /// Returns an error if a server of the release does not accept the settings.
+    pub fn release(&self, release: Release) -> Result<Release, Error> {
+        let configured = ConfiguredServer::new(&self.settings()?, release);
+        let configured = configured.map_err(|error| Error::usage(error.to_string()))?;
+        for flag in configured.unsimulated.flags() {
+            complain!("warning: the effect of {flag} on some objects is not simulated");
+        }
+        Ok(configured.release)
+    }
+
+    /// Returns releases with the settings.
+    ///
+    /// # Errors
+    /// Returns an error if a server of a release does not accept the settings.
+    pub fn configured(&self, releases: &ReleaseSet) -> Result<ReleaseSet, Error> {
+        let configured: Vec<Release> = releases.iter().map(|one| self.release(one)).collect::<Result<_, _>>()?;
+        Ok(ReleaseSet::from_releases(configured).unwrap_or_else(|| releases.clone()))
+    }
+}
+
+/// Parses an emulated version: `1.N`, also with kube-apiserver's prefix for itself.
+pub fn minor(text: &str) -> Result<Minor, ArgumentError> {
+    let version = text.strip_prefix("kube=").unwrap_or(text);
+    let minor = version.strip_prefix("1.").filter(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()));
+    minor.and_then(|minor| minor.parse().ok()).map(Minor).ok_or(ArgumentError::Form("1.N"))
+}
+
+/// Parses `NAME=true,NAME=false`.
+pub fn gates(text: &str) -> Result<FeatureGates, ArgumentError> {
+    let mut gates = FeatureGates::default();
+    gates.read(text)?;
+    Ok(gates)
+}

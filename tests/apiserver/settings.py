@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Compares `validate` with the real kube-apiserver under settings other than the default ones.
+
+    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--live]
+
+ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each setting, the server starts with its flags, every object is created in a
+dry run, and the verdicts are compared with those of `validate` with the same flags (with `--live`: without them, from what it reads of the
+server). Prints a row for each setting: right, wrong and "cannot tell" verdicts.
+"""
+import argparse, contextlib, copy, json, os, subprocess, sys, tempfile, time
+
+import control_plane
+
+
+def pod(spec={}, container={}, **metadata):
+    """A Pod with one container, and more fields of both."""
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", **metadata},
+            "spec": {"containers": [{"name": "c", "image": "registry.example/i:1", **container}], **spec}}
+
+
+def workload(kind, spec={}, template={}, container={}):
+    labels = {"app": "a"}
+    base = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod(template, container)["spec"]}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "w"}, "spec": {**base, **spec}}
+
+
+def job(spec={}, template={}):
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", **pod(template)["spec"]}}, **spec}}
+
+
+def service(name="s", **spec):
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}, **spec}}
+
+
+def hpa(**spec):
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"},
+            "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "maxReplicas": 3, **spec}}
+
+
+def claim(**spec):
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **spec}}
+
+
+def volume(source):
+    return pod({"volumes": [{"name": "v", **source}]}, {"volumeMounts": [{"name": "v", "mountPath": "/v"}]})
+
+
+def ingress(service):
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "i"},
+            "spec": {"defaultBackend": {"service": {"name": service, "port": {"number": 80}}}}}
+
+
+EXTERNAL = {"type": "External", "external": {"metric": {"name": "m"}, "target": {"type": "Value", "value": "1"}}}
+OBJECTS = [
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}},
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "denied"}, "data": {"a": "b"}},
+    {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}},
+    pod(ownerReferences=[{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u", "blockOwnerDeletion": True}]),
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
+    pod(), pod(namespace="labelled"), pod(namespace="selected"), pod(namespace="limited"), pod(namespace="exempt"),
+    pod({"nodeSelector": {"zone": "b"}}, namespace="selected"), pod({"nodeSelector": {"zone": "a"}}, namespace="selected"),
+    pod({"nodeSelector": {"disk": "ssd"}}, namespace="limited"), pod({"nodeSelector": {"disk": "hdd"}}, namespace="limited"),
+    pod({"tolerations": [{"key": "x", "operator": "Exists"}]}, namespace="labelled"),
+    pod({"tolerations": [{"key": "allowed", "operator": "Exists"}]}, namespace="labelled"),
+    pod({"tolerations": [{"key": "x", "operator": "Exists", "effect": "NoSchedule"}]}),
+    pod({"tolerations": [{"key": "x", "operator": "Gt", "value": "5"}]}), pod({"tolerations": [{"key": "x", "operator": "Lt", "value": "05"}]}),
+    pod({"tolerations": [{"key": "x", "operator": "Gt", "value": "99999999999999999999"}]}),
+    pod({"hostPID": True}), pod({"hostPID": True}, namespace="exempt"), pod({"hostNetwork": True}), pod({}, {"securityContext": {"privileged": True}}),
+    pod({"runtimeClassName": "sandbox", "hostPID": True}),
+    pod({"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}},
+        {"securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}),
+    pod({}, {"imagePullPolicy": "Never"}), pod({}, {"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}),
+    pod({}, {"resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}),
+    pod({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "labelSelector": {}}]}}}),
+    pod({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}]}}}),
+    pod({"hostUsers": False}), pod({"hostUsers": False, "hostNetwork": True}),
+    pod({}, {"env": [{"name": "a b", "value": "c"}]}), pod({}, {"env": [{"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": "v", "path": "p", "key": "k"}}}]}),
+    pod({"hostnameOverride": "a.b"}), pod({"hostnameOverride": "A_B"}), pod({"hostname": "h", "setHostnameAsFQDN": True, "hostnameOverride": "x"}),
+    pod({}, {"restartPolicy": "Never"}), pod({"initContainers": [{"name": "i", "image": "i", "restartPolicy": "Never"}]}),
+    pod({}, {"restartPolicy": "Never", "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}]}),
+    pod({}, {"restartPolicy": "Never", "restartPolicyRules": [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]}),
+    pod({}, {"restartPolicy": "Never", "restartPolicyRules": [{"action": "Other"}]}),
+    pod({"os": {"name": "linux"}}, {"lifecycle": {"stopSignal": "SIGTERM"}}), pod({}, {"lifecycle": {"stopSignal": "SIGNONE"}}),
+    pod({"resources": {"requests": {"cpu": "1"}}}), pod({"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "500m"}}}),
+    pod({}, {"resizePolicy": [{"resourceName": "cpu", "restartPolicy": "Other"}]}),
+    pod({"securityContext": {"seLinuxChangePolicy": "MountOption"}}), pod({"securityContext": {"seLinuxChangePolicy": "Other"}}),
+    pod({"securityContext": {"supplementalGroupsPolicy": "Other"}}), pod({}, {"securityContext": {"procMount": "Unmasked"}}),
+    pod({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["a"]}]}),
+    pod({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule", "nodeTaintsPolicy": "Other"}]}),
+    pod({"schedulingGates": [{"name": "a"}]}), pod({"schedulingGroup": {"podGroupName": "g"}}), pod({"hostAliases": [{"ip": "010.0.0.1", "hostnames": ["a"]}]}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "protocol": "h2c"}}}), pod({}, {"livenessProbe": {"grpc": {"port": 80, "mode": "TLS"}}}),
+    pod({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumeMounts": [{"name": "v", "mountPath": "/v", "bindMountOptions": ["noexec"]}]}),
+    pod({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumeMounts": [{"name": "v", "mountPath": "/v", "bindMountOptions": ["other", "noexec", "noexec"]}]}),
+    pod({"os": {"name": "linux"}}, {"lifecycle": {"stopSignal": "SIGNONE"}}), pod({"os": {"name": "windows"}}, {"lifecycle": {"stopSignal": "SIGUSR1"}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "scheme": "HTTPS", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "host": "h", "protocol": "HTTP2"}}}),
+    pod({}, {"livenessProbe": {"httpGet": {"port": 80, "path": "/", "protocol": "HTTP3"}}}), pod({}, {"livenessProbe": {"grpc": {"port": 80, "mode": "Other"}}}),
+    volume({"image": {"reference": "i"}}), volume({"image": {"reference": ""}}), volume({"emptyDir": {"mode": 1023}}), volume({"emptyDir": {"mode": 99999}}),
+    volume({"secret": {"secretName": "s", "defaultUser": 5}}), volume({"secret": {"secretName": "s", "defaultUser": -5}}),
+    volume({"projected": {"sources": [{"clusterTrustBundle": {"path": "p", "name": "n", "signerName": "a/b"}}]}}),
+    volume({"projected": {"sources": [{"clusterTrustBundle": {"path": "p"}}]}}),
+    volume({"projected": {"sources": [{"podCertificate": {"signerName": "a.b/c", "keyType": "ED25519", "credentialBundlePath": "p"}}]}}),
+    volume({"projected": {"sources": [{"podCertificate": {"signerName": "a", "keyType": "X"}}]}}), volume({"gitRepo": {"repository": "r"}}),
+    workload("Deployment"), workload("Deployment", template={"hostPID": True}), workload("Deployment", template={"hostAliases": [{"ip": "::ffff:1.2.3.4"}]}),
+    workload("Deployment", template={"tolerations": [{"key": "x", "operator": "Gt", "value": "5"}]}),
+    workload("StatefulSet", {"serviceName": "s"}), workload("StatefulSet", {"serviceName": "s", "updateStrategy": {"type": "Recreate"}}),
+    workload("StatefulSet", {"serviceName": "s", "updateStrategy": {"type": "Recreate", "rollingUpdate": {"partition": 1}}}),
+    workload("StatefulSet", {"serviceName": "s", "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0}}}),
+    workload("StatefulSet", {"serviceName": "s", "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "200%"}}}),
+    workload("DaemonSet"), workload("ReplicaSet", template={"hostNetwork": True}),
+    job(), job({"managedBy": "a"}), job({"managedBy": "a.b/c"}), job({"successPolicy": {"rules": []}, "completionMode": "Indexed", "completions": 1}),
+    job({"suspend": True}), job({}, {"hostnameOverride": "x"}),
+    service(), service("1-a"), service(externalIPs=["192.0.2.1"]), service(externalIPs=["192.0.2.01"]), service(trafficDistribution="PreferSameNode"),
+    service(trafficDistribution="Other"), service(type="LoadBalancer", loadBalancerSourceRanges=["10.0.0.1/8"]), service(type="NodePort"),
+    hpa(), hpa(minReplicas=0), hpa(minReplicas=0, metrics=[EXTERNAL]), hpa(minReplicas=-1), hpa(behavior={"scaleUp": {"tolerance": "-1"}}),
+    hpa(behavior={"scaleUp": {"tolerance": "0.1"}}),
+    ingress("a"), ingress("1-a"), claim(), claim(storageClassName="none"), claim(volumeAttributesClassName="Bad_Name"),
+    claim(dataSourceRef={"kind": "PersistentVolumeClaim", "name": "x", "namespace": "other"}),
+    {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"},
+     "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}, "volumeAttributesClassName": ""}},
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}},
+    {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "n"},
+     "spec": {"podSelector": {}, "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.1/8"}}]}]}},
+    {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "n2"},
+     "spec": {"podSelector": {}, "egress": [{"to": [{"ipBlock": {"cidr": "010.0.0.0/8"}}]}]}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d.example.com"}, "spec": {"nodeAllocatableUpdatePeriodSeconds": 5}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttributesClass", "metadata": {"name": "v"}, "driverName": "d", "parameters": {"a": "b"}},
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "d"}, "spec": {"extendedResourceName": "a.b/c"}},
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "d2"}, "spec": {"extendedResourceName": "cpu"}},
+    {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "r"},
+     "spec": {"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "d", "tolerations": [{"operator": "Other"}]}}]}}},
+    {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}, "spec": {"strategy": "OldestEmulationVersion"}},
+    {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": {"maxUnavailable": 1, "selector": {}}},
+    {"apiVersion": "certificates.k8s.io/v1", "kind": "ClusterTrustBundle", "metadata": {"name": "t"}, "spec": {"trustBundle": "x"}},
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "pc"}, "value": 5},
+]
+NAMESPACES = [
+    {"metadata": {"name": "labelled", "annotations": {"scheduler.alpha.kubernetes.io/tolerationsWhitelist": '[{"key":"allowed","operator":"Exists"}]'}}},
+    {"metadata": {"name": "selected", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=a"}}},
+    {"metadata": {"name": "limited"}}, {"metadata": {"name": "exempt"}},
+]
+CONFIGURATION = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration"}
+
+
+def configuration(plugin, document):
+    return {"config": {**CONFIGURATION, "plugins": [{"name": plugin, "configuration": document}]}}
+
+
+def pod_security(**document):
+    return configuration("PodSecurity", {"apiVersion": "pod-security.admission.config.k8s.io/v1", "kind": "PodSecurityConfiguration", **document})
+
+
+def quota(*limited):
+    return configuration("ResourceQuota", {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "ResourceQuotaConfiguration", "limitedResources": list(limited)})
+
+
+def gates(**states):
+    return {"flags": {"feature-gates": ",".join(f"{name}={str(state).lower()}" for name, state in states.items())}}
+
+
+def plugins(*names, **more):
+    return {"flags": {"enable-admission-plugins": ",".join(names)}, **more}
+
+
+def disabled(*names):
+    return {"flags": {"disable-admission-plugins": ",".join(("ServiceAccount",) + names)}}
+
+
+# The gates of 1.37 whose state decides about an object above, in the state that is not the default.
+CHANGED = dict(
+    StatefulSetRecreateStrategy=True, HPAScaleToZero=False, StrictIPCIDRValidation=False, TaintTolerationComparisonOperators=True, EmptyDirVolumeMode=True,
+    AtomicWriteVolumeUserFields=True, ContainerStopSignals=True, H2CContainerProbe=True, GRPCContainerProbeTLS=True, MaxUnavailableStatefulSet=False,
+    ContainerRestartRules=False, RestartAllContainersOnContainerExits=False, EnvFiles=False, PodLevelResources=False, ClusterTrustBundleProjection=False,
+    PodCertificateRequest=False, VolumeLimitScaling=False, MutablePVNodeAffinity=True, SELinuxMount=False,
+    MatchLabelKeysInPodTopologySpread=False, GenericWorkload=True, UserNamespacesHostNetworkSupport=True, DRADeviceTaints=False, HPAGeneration=False,
+    CrossNamespaceVolumeDataSource=True, PodDeletionCost=False, ManifestBasedAdmissionControlConfig=False, ImageVolumeWithDigest=True,
+)
+# A gate that depends on another one is disabled with it.
+WITH = {"MatchLabelKeysInPodTopologySpread": ["MatchLabelKeysInPodTopologySpreadSelectorMerge"], "ContainerRestartRules": ["RestartAllContainersOnContainerExits"], "PodLevelResources": ["InPlacePodLevelResourcesVerticalScaling", "PodLevelResourceManagers",
+        "PodLevelResourcesFixDefaulting", "PodLevelResourcesFixKubeletQOSClass"], "DRADeviceTaints": ["DRADeviceTaintRules"]}
+SETTINGS = {
+    "default": {},
+    **{f"emulated {minor}": {"flags": {"emulated-version": minor}} for minor in ("1.36", "1.35", "1.34")},
+    **{f"{name}={str(state).lower()}": gates(**{name: state}, **{other: False for other in WITH.get(name, [])}) for name, state in CHANGED.items()},
+    "AllBeta=false": gates(AllBeta=False),
+    "emulated 1.36, HPAScaleToZero=true": {"flags": {"emulated-version": "1.36", "feature-gates": "HPAScaleToZero=true,StrictIPCIDRValidation=false"}},
+    **{name: plugins(name) for name in ("AlwaysPullImages", "DenyServiceExternalIPs", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology",
+                                        "NamespaceExists", "NamespaceAutoProvision", "PodNodeSelector", "PodTolerationRestriction",
+                                        "OwnerReferencesPermissionEnforcement", "NodeRestriction")},
+    "bind mounts, sockets and pod-level fields": gates(VolumeBindMountOptions=True, EmptyDirVolumeMode=True, GRPCContainerProbeTLS=True),
+    "all plugins of Pods": plugins("AlwaysPullImages", "PodNodeSelector", "PodTolerationRestriction", "LimitPodHardAntiAffinityTopology"),
+    **{f"without {name}": disabled(name) for name in ("PodSecurity", "Priority", "LimitRanger", "RuntimeClass", "NamespaceLifecycle", "DefaultTolerationSeconds",
+                                                      "ResourceQuota", "DefaultStorageClass")},
+    "PodSecurity baseline": pod_security(defaults={"enforce": "baseline"}),
+    "PodSecurity restricted v1.30": pod_security(defaults={"enforce": "restricted", "enforce-version": "v1.30", "warn": "restricted"}),
+    "PodSecurity exemptions": pod_security(defaults={"enforce": "baseline"}, exemptions={"namespaces": ["exempt"], "runtimeClasses": ["sandbox"]}),
+    "ResourceQuota limits": quota({"resource": "pods", "matchContains": ["requests.cpu"]}, {"apiGroup": "apps", "resource": "deployments", "matchContains": ["count/deployments.apps"]}),
+    "ResourceQuota scopes": quota({"resource": "pods", "matchScopes": [{"scopeName": "BestEffort", "operator": "Exists"}]}),
+    "PodNodeSelector configuration": plugins("PodNodeSelector", **configuration(
+        "PodNodeSelector", {"podNodeSelectorPluginConfig": {"clusterDefaultNodeSelector": "zone=c", "limited": "disk=ssd,zone=c"}})),
+    "PodTolerationRestriction configuration": plugins("PodTolerationRestriction", **configuration("PodTolerationRestriction", {
+        "apiVersion": "podtolerationrestriction.admission.k8s.io/v1alpha1", "kind": "Configuration",
+        "default": [{"key": "d", "operator": "Exists"}], "whitelist": [{"key": "d", "operator": "Exists"}, {"operator": "Exists", "effect": "NoExecute"}]})),
+    "static policies": {"static": True},
+}
+POLICY = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "deny.static.k8s.io"},
+          "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]},
+                   "validations": [{"expression": "object.metadata.name != 'denied'"}]}}
+BINDING = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "deny.static.k8s.io"},
+           "spec": {"policyName": "deny.static.k8s.io", "validationActions": ["Deny"]}}
+
+
+def prepared(setting, work):
+    """The flags of a setting, with files in `work`."""
+    flags = dict(setting.get("flags", {}))
+    document = setting.get("config")
+    if setting.get("static"):
+        policies = os.path.join(work, "policies")
+        os.makedirs(policies, exist_ok=True)
+        with open(os.path.join(policies, "deny.yaml"), "w") as out:
+            out.write(json.dumps(POLICY) + "\n---\n" + json.dumps(BINDING) + "\n")
+        document = configuration("ValidatingAdmissionPolicy", {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "ValidatingAdmissionPolicyConfiguration",
+                                                               "staticManifestsDir": policies})["config"]
+    if document:
+        path = os.path.join(work, "admission.yaml")
+        with open(path, "w") as out:
+            json.dump(document, out)
+        flags["admission-control-config-file"] = path
+    return flags
+
+
+def objects():
+    """The objects with names of their own."""
+    for at, each in enumerate(OBJECTS):
+        each = copy.deepcopy(each)
+        name = each["metadata"]["name"]
+        keeps = each["kind"] == "Service" or name == "denied"
+        each["metadata"]["name"] = name if keeps and each["kind"] != "Service" else (f"{name}{at}" if not name[0].isdigit() else f"{at}-{name}")
+        yield each
+
+
+def real(plane, all_objects):
+    """Whether the server accepts each object."""
+    resources = plane.resources()
+    answers = []
+    for each in all_objects:
+        found = resources.get((each["apiVersion"], each["kind"]))
+        if found is None:
+            answers.append((False, "not served"))
+            continue
+        path, plural, namespaced = found
+        inside = f"/namespaces/{each['metadata'].get('namespace', 'default')}" if namespaced else ""
+        code, answer, _ = plane.send("POST", f"{path}{inside}/{plural}?dryRun=All&fieldValidation=Strict", json.dumps(each), {"Content-Type": "application/json"})
+        answers.append((code == 201, "" if code == 201 else answer.get("message", "")))
+    return answers
+
+
+def simulated(program, plane, version, flags, path):
+    """The verdict about each object and its text."""
+    words = [program, "validate", "-f", path, "-o", "json", "--kubeconfig", plane.kubeconfig, *(["--kubernetes-version", version] if version else []),
+             *(f"--{name}={value}" for name, value in flags.items())]
+    run = subprocess.run(words, capture_output=True, text=True)
+    try:
+        items = json.loads(run.stdout)["items"]
+    except (ValueError, KeyError):
+        raise SystemExit(f"{' '.join(words)}: {run.stdout[:2000]} {run.stderr}")
+    return [(item["verdict"], item.get("reason") or (item.get("answer") or {}).get("message", "")) for item in items]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("assets")
+    arguments.add_argument("program")
+    arguments.add_argument("--version", default="1.37")
+    arguments.add_argument("--only")
+    arguments.add_argument("--live", action="store_true")
+    given = arguments.parse_args()
+    begin, total = time.time(), {"right": 0, "wrong": 0, "cannot tell": 0, "starts": 0}
+    print("| setting | objects | right | wrong | cannot tell |\n|---|---|---|---|---|")
+    for name, setting in SETTINGS.items():
+        if given.only and given.only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as work:
+            flags = prepared(setting, work)
+            try:
+                plane = control_plane.ControlPlane(given.assets, os.path.join(work, "plane"), flags)
+                plane.__enter__()
+            except SystemExit as error:
+                log = open(plane.log).read().splitlines() if "plane" in dir() else []
+                print(f"| {name} | the server does not start: {[line for line in log if 'rror' in line][-1:]} | | | |")
+                continue
+            total["starts"] += 1
+            with contextlib.ExitStack() as stack:
+                stack.callback(plane.__exit__)
+                for namespace in NAMESPACES:
+                    plane.send("POST", "/api/v1/namespaces", json.dumps(namespace), {"Content-Type": "application/json"})
+                all_objects = list(objects())
+                path = os.path.join(work, "objects.yaml")
+                with open(path, "w") as out:
+                    out.write("\n---\n".join(json.dumps(each) for each in all_objects) + "\n")
+                answers = real(plane, all_objects)
+                own_flags = {} if given.live else {"disable-admission-plugins": "ServiceAccount", **flags}
+                verdicts = simulated(given.program, plane, None if given.live else given.version, own_flags, path)
+                counts = {"right": 0, "wrong": 0, "cannot tell": 0}
+                for each, (accepted, message), (verdict, reason) in zip(all_objects, answers, verdicts, strict=True):
+                    result = "cannot tell" if verdict == "cannotTell" else "right" if (verdict == "accepted") == accepted else "wrong"
+                    if message == "not served" and verdict == "cannotTell":
+                        result = "right"
+                    counts[result] += 1
+                    if result != "right":
+                        print(f"{name}: {result}: {json.dumps(each)}\n  server: {accepted} {message}\n  simulated: {verdict} {reason}", file=sys.stderr)
+                for key, value in counts.items():
+                    total[key] += value
+                print(f"| {name} | {len(all_objects)} | {counts['right']} | {counts['wrong']} | {counts['cannot tell']} |", flush=True)
+    print(f"\n{total['starts']} starts, {total['right']} right, {total['wrong']} wrong, {total['cannot tell']} cannot tell, {time.time() - begin:.0f} s")
+    sys.exit(total["wrong"] > 0)
+
+
+if __name__ == "__main__":
+    main()
