@@ -17,6 +17,7 @@ use chart::Templates;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::release::Release;
+pub use find::normal;
 use find::{Kind, Target};
 use output::Output;
 use overlay::Overlay;

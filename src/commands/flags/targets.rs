@@ -5,7 +5,7 @@ use crdx_engine::documents::Note;
 use crdx_input::Options;
 use crdx_input::configuration::TargetSettings;
 use crdx_input::files::{self, Step};
-use crdx_input::render::find::normal;
+use crdx_input::render::normal;
 use crdx_value::release::ReleaseSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use crate::{Ignore, PatternError};
 use crdx_engine::report::severity::{SeverityError, SeverityOf};
+use crdx_engine::report::{FieldPattern, NoFieldPattern};
 use crdx_engine::simulation::filter::{KindPattern, NoKind};
 use crdx_value::release::{ReleaseSet, ReleaseSetError};
 
@@ -18,6 +19,8 @@ pub enum ValueError {
     Skip(#[from] NoKind),
     #[error(transparent)]
     Severities(#[from] SeverityError),
+    #[error(transparent)]
+    IgnoreFields(#[from] NoFieldPattern),
     #[error(transparent)]
     Ignore(#[from] PatternError),
 }
@@ -41,13 +44,15 @@ pub enum Key {
     Old,
     /// Severities of the findings of this program, `TYPE=SEVERITY`.
     Severities,
+    /// Fields that `diff` leaves out.
+    IgnoreFields,
     /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
     Output,
 }
 
 impl Key {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -56,6 +61,7 @@ impl Key {
         Self::Skip,
         Self::Old,
         Self::Severities,
+        Self::IgnoreFields,
         Self::Output,
     ];
 
@@ -70,6 +76,7 @@ impl Key {
             Self::Skip => "skip",
             Self::Old => "old",
             Self::Severities => "severities",
+            Self::IgnoreFields => "ignoreFields",
             Self::Output => "output",
         }
     }
@@ -85,6 +92,7 @@ impl Key {
             Self::Skip => "CRDX_SKIP",
             Self::Old => "CRDX_OLD",
             Self::Severities => "CRDX_SEVERITIES",
+            Self::IgnoreFields => "CRDX_IGNORE_FIELDS",
             Self::Output => "CRDX_OUTPUT",
         }
     }
@@ -93,6 +101,7 @@ impl Key {
     pub fn argument(self) -> &'static str {
         match self {
             Self::KubernetesVersion => "kubernetes_version",
+            Self::IgnoreFields => "ignore_fields",
             other => other.name(),
         }
     }
@@ -115,6 +124,7 @@ impl Key {
         match self {
             Self::KubernetesVersion => drop(value.parse::<ReleaseSet>()?),
             Self::Skip => drop(value.parse::<KindPattern>()?),
+            Self::IgnoreFields => drop(value.parse::<FieldPattern>()?),
             Self::Severities => {
                 value.parse::<SeverityOf>()?;
             }
