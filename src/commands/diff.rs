@@ -11,7 +11,7 @@ use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::targets::{self, TargetPlan};
 use crdx_engine::kubectl::written_metadata::{equals_apart_from_written_metadata, without_written_metadata};
-use crdx_engine::report::{Action, ObjectReport, Verdict};
+use crdx_engine::report::{Action, FieldPattern, ObjectReport, Verdict};
 use crdx_engine::simulation::CompareOptions;
 use crdx_output::difference::{self, Sides};
 use crdx_output::printable;
@@ -38,6 +38,7 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
     let report = DiffReport {
         color: streams.out.color,
         server_metadata: args.show_last_applied,
+        ignored: args.ignore_fields.clone(),
         text: TextReport::new(Style { color: streams.messages.color, ..Style::default() }),
         external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
         is_external_error: false,
@@ -76,6 +77,8 @@ struct DiffCounts {
 struct DiffReport {
     color: bool,
     server_metadata: bool,
+    /// The fields that are left out.
+    ignored: Vec<FieldPattern>,
     text: TextReport,
     external: Option<ExternalDiff>,
     /// True if the external program failed.
@@ -108,8 +111,25 @@ impl DiffReport {
             sent: item.sent.clone().filter(|_| self.differs),
         };
         let Compared { before, after, sent, .. } = &mut compared;
+        for object in [before.as_mut(), after.as_mut(), sent.as_mut()].into_iter().flatten() {
+            self.ignored.iter().for_each(|field| field.remove(object));
+        }
         secrets::hide_values(&item.identity, (before.as_mut(), after.as_mut()), sent.as_mut());
         compared
+    }
+
+    /// Returns true if two objects differ in nothing that is compared.
+    fn are_equal(&self, before: &Value, after: &Value) -> bool {
+        let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
+        if self.ignored.is_empty() {
+            return equal(before, after);
+        }
+        let [before, after] = [before, after].map(|object| {
+            let mut object = object.clone();
+            self.ignored.iter().for_each(|field| field.remove(&mut object));
+            object
+        });
+        equal(&before, &after)
     }
 
     /// Formats the unified diff, if there is a difference.
@@ -142,8 +162,7 @@ impl Report for DiffReport {
     const KIND: &'static str = "DiffReport";
 
     fn count(&mut self, item: &ObjectReport) {
-        let equal = if self.server_metadata { Value::eq } else { equals_apart_from_written_metadata };
-        let is_unchanged = |after| item.before.as_ref().is_some_and(|before| equal(before, after));
+        let is_unchanged = |after| item.before.as_ref().is_some_and(|before| self.are_equal(before, after));
         self.differs = accepted(item).is_some_and(|after| !is_unchanged(after));
         let count = match item.verdict {
             Verdict::Accepted if !self.differs => &mut self.counts.unchanged,

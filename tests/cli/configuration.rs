@@ -159,9 +159,17 @@ fn targets_of_the_settings_are_validated_on_their_own() {
     // Each target is compared with its own files of the commit.
     git(&dir, &["add", "."]);
     git(&dir, &["commit", "-qm", "first"]);
-    let (_, err, exit) = run(&dir, "diff --offline --old git:main", &[]);
-    assert!(err.contains("3 unchanged, 1 rejected"), "{err}");
-    assert_eq!(exit, Some(2), "{err}");
+    let (out, err, exit) = run(&dir, "diff --offline --old git:main", &[]);
+    assert_eq!((out.as_str(), exit), ("", Some(0)), "{err}");
+    let file = dir.join("examples/clusters/staging/db.yaml");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("replicas: 20", "replicas: 3")).unwrap();
+    let (out, err, exit) = run(&dir, "diff --offline --old git:main", &[]);
+    assert!(out.contains("-  replicas: 20") && out.contains("+  replicas: 3"), "{out}{err}");
+    assert_eq!(exit, Some(1), "{err}");
+    let (out, _, exit) = run(&dir, "diff --offline --old git:main --ignore-field spec.replicas", &[]);
+    assert_eq!((out.as_str(), exit), ("", Some(0)), "a field that is left out does not differ");
+    fs::write(dir.join(".crdx.yaml"), format!("{settings}ignoreFields: [.spec.replicas]\n")).unwrap();
+    assert_eq!(run(&dir, "diff --offline --old git:main", &[]).2, Some(0));
 }
 
 #[test]

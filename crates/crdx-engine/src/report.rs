@@ -4,6 +4,7 @@
 pub mod admission;
 mod diagnostic;
 mod difference;
+mod field_pattern;
 mod identity;
 mod location;
 mod merge;
@@ -17,6 +18,7 @@ pub use crate::kubectl::Action;
 pub use admission::Admission;
 pub use diagnostic::{Diagnostic, Remark, RunNote};
 pub use difference::Difference;
+pub use field_pattern::{FieldPattern, NoFieldPattern};
 pub use identity::Identity;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;

@@ -2,6 +2,7 @@
 
 use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates};
 use clap::Args as ClapArgs;
+use crdx_engine::report::FieldPattern;
 
 /// `diff`
 #[derive(Debug, ClapArgs)]
@@ -39,6 +40,10 @@ pub struct Diff {
     /// creationTimestamp and the last-applied annotation
     #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]
     pub show_last_applied: bool,
+    /// Leave this field out of the comparison, such as spec.replicas, spec.containers[*].image or
+    /// metadata.annotations['example.com/a']; may be repeated
+    #[arg(long = "ignore-field", value_name = "PATH")]
+    pub ignore_fields: Vec<FieldPattern>,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or
     /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]

@@ -234,7 +234,7 @@ fn field_problem(error: FieldError, locator: &dyn FieldLocator, hints: &Hints<'_
 }
 
 /// Explains a value that is a boolean in YAML although no word of it says so, such as `on`.
-fn explain_boolean(problem: &mut Diagnostic) {
+pub fn explain_boolean(problem: &mut Diagnostic) {
     /// Without `true` and `false`, which are booleans in every version of YAML.
     const WORDS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
     let is_about_type = problem.kind == ErrorType::TypeInvalid.reason() || problem.kind == "BadRequest";

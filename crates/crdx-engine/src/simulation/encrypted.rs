@@ -26,7 +26,15 @@ pub(super) fn complete(item: &mut ObjectReport, fields: &[EncryptedField], has_r
     }
     item.remarks.push(Remark::EncryptedFields);
     let paths: Vec<String> = fields.iter().map(|field| field.path.join(".")).collect();
-    item.warnings.retain(|warning| relation(warning, &paths) == Relation::Other);
+    let ObjectReport { warnings, pruned, object, .. } = &mut *item;
+    // A warning that names neither a field of the object nor an unknown one is about a value, such as a certificate.
+    let is_about_field = |warning: &Diagnostic| {
+        let Some(field) = warning.field.as_deref().filter(|_| warning.kind == "Warning") else { return true };
+        let first = field.split(['.', '[']).next().unwrap_or_default();
+        pruned.iter().any(|unknown| unknown.path == field)
+            || object.as_ref().is_some_and(|object| object.get(first).is_some())
+    };
+    warnings.retain(|warning| relation(warning, &paths) == Relation::Other && is_about_field(warning));
     item.hidden.retain(|error| relation(error, &paths) == Relation::Other);
     if item.verdict == Verdict::Rejected && !item.is_unsent {
         let is_other = |error: &Diagnostic| relation(error, &paths) == Relation::Other;

@@ -2,6 +2,7 @@
 
 use crate::{Ignore, PatternError};
 use crdx_engine::report::severity::{SeverityError, SeverityOf};
+use crdx_engine::report::{FieldPattern, NoFieldPattern};
 use crdx_engine::simulation::filter::{KindPattern, NoKind};
 use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSetError};
 
@@ -18,6 +19,8 @@ pub enum ValueError {
     Skip(#[from] NoKind),
     #[error(transparent)]
     Severities(#[from] SeverityError),
+    #[error(transparent)]
+    IgnoreFields(#[from] NoFieldPattern),
     #[error(transparent)]
     Ignore(#[from] PatternError),
     #[error(transparent)]
@@ -43,6 +46,8 @@ pub enum SettingKey {
     Old,
     /// Severities of the findings of this program, `TYPE=SEVERITY`.
     Severities,
+    /// Fields that `diff` leaves out.
+    IgnoreFields,
     /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
     Output,
     /// The version that the server emulates.
@@ -59,7 +64,7 @@ pub enum SettingKey {
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -68,6 +73,7 @@ impl SettingKey {
         Self::Skip,
         Self::Old,
         Self::Severities,
+        Self::IgnoreFields,
         Self::Output,
         Self::EmulatedVersion,
         Self::FeatureGates,
@@ -87,6 +93,7 @@ impl SettingKey {
             Self::Skip => "skip",
             Self::Old => "old",
             Self::Severities => "severities",
+            Self::IgnoreFields => "ignoreFields",
             Self::Output => "output",
             Self::EmulatedVersion => "emulatedVersion",
             Self::FeatureGates => "featureGates",
@@ -107,6 +114,7 @@ impl SettingKey {
             Self::Skip => "CRDX_SKIP",
             Self::Old => "CRDX_OLD",
             Self::Severities => "CRDX_SEVERITIES",
+            Self::IgnoreFields => "CRDX_IGNORE_FIELDS",
             Self::Output => "CRDX_OUTPUT",
             Self::EmulatedVersion => "CRDX_EMULATED_VERSION",
             Self::FeatureGates => "CRDX_FEATURE_GATES",
@@ -125,6 +133,7 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enable_admission_plugins",
             Self::DisableAdmissionPlugins => "disable_admission_plugins",
             Self::AdmissionControlConfigFile => "admission_control_config_file",
+            Self::IgnoreFields => "ignore_fields",
             other => other.name(),
         }
     }
@@ -147,6 +156,7 @@ impl SettingKey {
         match self {
             Self::KubernetesVersion => drop(value.parse::<ReleaseSet>()?),
             Self::Skip => drop(value.parse::<KindPattern>()?),
+            Self::IgnoreFields => drop(value.parse::<FieldPattern>()?),
             Self::Severities => {
                 value.parse::<SeverityOf>()?;
             }

@@ -3,6 +3,7 @@
 use super::Rules;
 use crate::kubectl::FieldValidation;
 use crate::report::{Diagnostic, ObjectReport, PrunedField, ServerResponse, Verdict};
+use crate::simulation::answer::explain_boolean;
 use crate::simulation::hints::of_go_field;
 use crate::simulation::identity::FieldLocator;
 use crdx_types::types::Types;
@@ -30,8 +31,9 @@ pub(crate) fn undecodable_item(item: &mut ObjectReport, refusal: BadRequest, loc
     let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     let BadRequest { message, path: field, .. } = refusal;
     let kind = BAD_REQUEST.to_owned();
-    let problem =
+    let mut problem =
         Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };
+    explain_boolean(&mut problem);
     reject(item, message, vec![problem]);
 }
 
