@@ -77,7 +77,7 @@ fn page() -> String {
         };
         let releases = |row: &GateRow| match row.releases() {
             (first, last) if first == last => first.to_string(),
-            (first, last) => format!("{first} to {last}"),
+            (first, last) => format!("{first}..{last}"),
         };
         let stages = |row: &GateRow| {
             let state = |spec: &Spec| {
@@ -91,7 +91,7 @@ fn page() -> String {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
         let (first, _) = first.releases();
         let (_, until) = last.releases();
-        let range = if first == until { releases(last) } else { format!("{first} to {until}") };
+        let range = if first == until { releases(last) } else { format!("{first}..{until}") };
         writeln!(page, "| `{name}` | {range} | {} | {effect} |", stages(last)).unwrap();
     }
     page

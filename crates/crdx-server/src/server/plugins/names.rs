@@ -199,10 +199,14 @@ mod tests {
     use super::super::ALL;
     use super::*;
 
-    fn flags(release: &str, enable: &str, disable: &str) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), String> {
+    fn flags(
+        release: &str,
+        enable: &str,
+        disable: &str,
+    ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), PluginFlagError> {
         let list = |text: &str| text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let plugins = AdmissionPlugins::all().with_flags(release.parse().unwrap(), &list(enable), &list(disable));
-        plugins.map_err(|error| error.to_string())
+        plugins
     }
 
     #[test]
@@ -231,13 +235,13 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_the_server() {
-        assert_eq!(flags("1.37", "X", "").unwrap_err(), "enable-admission-plugins plugin \"X\" is unknown");
+        assert_eq!(flags("1.37", "X", "").unwrap_err().to_string(), "enable-admission-plugins plugin \"X\" is unknown");
         assert_eq!(
-            flags("1.36", "", "PodGroupProtection").unwrap_err(),
+            flags("1.36", "", "PodGroupProtection").unwrap_err().to_string(),
             "disable-admission-plugins plugin \"PodGroupProtection\" is unknown"
         );
         assert_eq!(
-            flags("1.37", "Priority", "Priority").unwrap_err(),
+            flags("1.37", "Priority", "Priority").unwrap_err().to_string(),
             "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped"
         );
     }
