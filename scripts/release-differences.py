@@ -7,7 +7,7 @@ The modules are those of Go's proxy. Every area (AREAS) has the packages that on
 that is added (+), removed (-) or changed (~, with the number of changed lines); comments, imports and tests are not compared. `gates` lists every feature gate whose
 stages differ, `rules` the rules of declarative validation that the server enforces (all but those marked as alpha), by version, type and field. --area prints one area; --show prints the differences of the declarations whose file or name contains TEXT.
 """
-import argparse, difflib, json, os, re, subprocess, sys, tempfile
+import argparse, difflib, functools, json, os, re, subprocess, sys, tempfile
 
 # Area: (module, folders below it; ** for all below, files that are compared).
 GO = r"^(?!zz_generated\.(deepcopy|conversion|openapi|model_name)|generated\.pb|types_swagger_doc).*\.go$"
@@ -37,6 +37,7 @@ DEPENDENCIES = ["cel.dev/cel-go", "github.com/google/cel-go", "k8s.io/kube-opena
 SAME = {"cel.dev/cel-go": "cel-go", "github.com/google/cel-go": "cel-go", "sigs.k8s.io/structured-merge-diff/v6": "structured-merge-diff", "sigs.k8s.io/structured-merge-diff/v7": "structured-merge-diff"}
 
 
+@functools.cache
 def folder(module, version):
     """The folder of a module, downloaded if necessary; None if it is not served."""
     with tempfile.TemporaryDirectory() as d:
@@ -47,13 +48,19 @@ def folder(module, version):
         return None
 
 
+def served(module, release):
+    """The folder of a module of a release; ends the program if it is not served."""
+    version = "v" + of_kubernetes(module, release)
+    return folder(module, version) or sys.exit(f"{module}@{version} is not served: name another patch release")
+
+
 def of_kubernetes(module, release):
     return release if module == "k8s.io/kubernetes" else "0." + release.split(".", 1)[1]
 
 
 def dependencies(release):
     """The versions of other modules that apiserver requires."""
-    at = folder("k8s.io/apiserver", "v" + of_kubernetes("k8s.io/apiserver", release))
+    at = served("k8s.io/apiserver", release)
     text = open(os.path.join(at, "go.mod")).read()
     return {m: v for m in DEPENDENCIES for v in re.findall(r"^\s+" + re.escape(m) + r" (v\S+)", text, re.M)}
 
@@ -153,7 +160,7 @@ def gates(root, file):
 def compare_gates(old, new):
     count = 0
     for module, file in (("k8s.io/kubernetes", "pkg/features/kube_features.go"), ("k8s.io/apiserver", "pkg/features/kube_features.go"), ("k8s.io/apiextensions-apiserver", "pkg/features/kube_features.go")):
-        a, b = (gates(folder(module, "v" + of_kubernetes(module, r)), file) for r in (old, new))
+        a, b = (gates(served(module, r), file) for r in (old, new))
         for name in sorted(set(a) | set(b)):
             if a.get(name) != b.get(name):
                 count += 1
@@ -194,7 +201,7 @@ def rules(root):
 
 
 def compare_rules(old, new):
-    a, b = (rules(folder("k8s.io/kubernetes", "v" + release)) for release in (old, new))
+    a, b = (rules(served("k8s.io/kubernetes", release)) for release in (old, new))
     count = 0
     for key in sorted(set(a) | set(b)):
         before, after = a.get(key, set()), b.get(key, set())

@@ -44,7 +44,7 @@ mod version;
 mod watching;
 
 use clap::{ArgMatches, FromArgMatches};
-use crdx_input::configuration::{Key, Settings};
+use crdx_input::configuration::{SettingKey, Settings};
 use crdx_output::printable::{complain, complain_all};
 pub use error::Error;
 pub use exit::Exit;
@@ -144,7 +144,7 @@ fn configure(
         Ok(settings) => settings,
         Err(error) => return failed(&error.to_string()),
     };
-    if settings.settings.contains_key(&Key::Output)
+    if settings.settings.contains_key(&SettingKey::Output)
         && let Err(error) = configured::check_output(&settings, &command_line::definition())
     {
         return failed(&error.to_string());

@@ -57,7 +57,8 @@ fn start() -> Result<(Running, kube::Client), Box<dyn Error>> {
     let crd = crdx_text::yaml::read(CRD.as_bytes()).map_err(|error| error.message)?;
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     assert_eq!(server.handle(&Request::new(Method::Post, path, crd)).code, 201);
-    let running = crdx_serve::start(crdx_serve::Runtime::new()?, Arc::new(server), crdx_serve::Options::default())?;
+    let running =
+        crdx_serve::start(crdx_serve::Runtime::new()?, Arc::new(server), crdx_serve::ServeOptions::default())?;
     let client = kube::Client::try_from(kube::Config::new(running.url().parse()?))?;
     Ok((running, client))
 }

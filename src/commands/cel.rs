@@ -26,7 +26,7 @@ use crdx_output::printable::complain;
 use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
 use crdx_server::rules::compile::{max_cardinality, names_old_self};
 use crdx_server::rules::decl::ROOT;
-use crdx_server::rules::node::{self, Node};
+use crdx_server::rules::node::{self, TypedNode};
 use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps};
 use report::{self as output, Checked, CompileFailure, Invalid, Report, RuleCost, Run};
@@ -126,7 +126,7 @@ fn compile(expression: &str, env: &Env) -> Result<(CheckedAst, Program), Compile
 fn evaluate(
     expression: &str,
     env: &Env,
-    node: Option<(&Node<'_>, &DeclType)>,
+    node: Option<(&TypedNode<'_>, &DeclType)>,
     values: Vec<Option<Result<Cel<'_>, Error>>>,
 ) -> Result<Checked, CompileFailure> {
     let (ast, program) = compile(expression, env)?;

@@ -12,7 +12,7 @@ use crate::commands::example::args::Example;
 use crate::commands::explain::args::Explain;
 #[cfg(feature = "cluster")]
 use crate::commands::fetch::args::Fetch;
-use crate::commands::flags::{Cluster, Color};
+use crate::commands::flags::{ClusterArgs, Color};
 use crate::commands::get::args::Get;
 use crate::commands::lint::args::Lint;
 #[cfg(feature = "lsp")]
@@ -130,7 +130,7 @@ pub fn definition_of_pages() -> clap::Command {
 
 /// Returns true for a flag of the connection to a cluster.
 pub fn is_of_connection(arg: &clap::Arg) -> bool {
-    arg.get_help_heading() == Some(Cluster::HEADING)
+    arg.get_help_heading() == Some(ClusterArgs::HEADING)
 }
 
 /// Replaces the paths of documents in a help text by URLs: an installed program comes without them.

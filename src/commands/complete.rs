@@ -2,7 +2,7 @@
 //! line contains a candidate, a tab and a description; the last line is `:N` with the shell's directive
 //! (`kubectl/pkg/cmd/plugin/plugin_completion.go`, cobra's `ShellCompDirective`).
 
-use super::source::Source;
+use super::source::ObjectSource;
 use crate::commands::arguments::{self, is_named};
 use crate::commands::command_line;
 use crate::commands::command_line::Args;
@@ -78,7 +78,7 @@ impl Candidates {
 }
 
 /// The command line before the last word.
-struct Line<'a> {
+struct PartialCommand<'a> {
     root: &'a Command,
     /// The command, if there is one.
     command: Option<&'a Command>,
@@ -94,11 +94,11 @@ fn offer(words: &[String], last: &str) -> Candidates {
         arguments::normal(typed).into_iter().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
     let command = words.next_if(|word| root.find_subcommand(word).is_some());
     let command = command.and_then(|name| root.find_subcommand(name));
-    let line = Line { root: &root, command, words: words.collect() };
+    let line = PartialCommand { root: &root, command, words: words.collect() };
     line.offer(last)
 }
 
-impl Line<'_> {
+impl PartialCommand<'_> {
     fn offer(&self, last: &str) -> Candidates {
         if self.words.iter().any(|word| word == "--") {
             return self.positional(last);
@@ -212,7 +212,7 @@ fn takes_value(arg: &Arg) -> bool {
 /// The arguments before the last one, and the cluster they select.
 struct Typed {
     words: Vec<String>,
-    cluster: flags::Cluster,
+    cluster: flags::ClusterArgs,
 }
 
 /// Parses the arguments as those of `command`.
@@ -236,11 +236,12 @@ fn typed(command: &str, words: &[String]) -> Result<Typed, Error> {
     Ok(Typed { words, cluster })
 }
 
-impl Line<'_> {
+impl PartialCommand<'_> {
     /// Returns the cluster that the flags of any command select: `get` has all of them.
-    fn cluster(&self) -> Result<flags::Cluster, Error> {
+    fn cluster(&self) -> Result<flags::ClusterArgs, Error> {
         let known = self.root.find_subcommand("get").into_iter().flat_map(Command::get_arguments);
-        let known: Vec<&Arg> = known.filter(|arg| arg.get_help_heading() == Some(flags::Cluster::HEADING)).collect();
+        let known: Vec<&Arg> =
+            known.filter(|arg| arg.get_help_heading() == Some(flags::ClusterArgs::HEADING)).collect();
         let mut words = Vec::new();
         let mut given = self.words.iter().peekable();
         while let Some(word) = given.next() {
@@ -265,7 +266,7 @@ impl Line<'_> {
     }
 
     fn namespaces(&self, last: &str) -> Result<Candidates, Error> {
-        let source = Source::live(&self.cluster()?)?;
+        let source = ObjectSource::live(&self.cluster()?)?;
         let names = names(&source, &Resource::namespaces(), None)?;
         Ok(Candidates::new(names.into_iter().map(|name| (name, String::new())), last))
     }
@@ -273,10 +274,10 @@ impl Line<'_> {
     /// Returns resource types, or names of objects after a resource type.
     fn objects(&self, command: &str, last: &str) -> Result<Candidates, Error> {
         if command == "explain" {
-            return resource_types(&Source::live(&self.cluster()?)?, last);
+            return resource_types(&ObjectSource::live(&self.cluster()?)?, last);
         }
         let typed = typed(command, &self.words)?;
-        let source = Source::live(&typed.cluster)?;
+        let source = ObjectSource::live(&typed.cluster)?;
         let namespace = super::source::namespace(&typed.cluster);
         let names = |word: &str| -> Result<Vec<String>, Error> {
             let resource = source.resource(word)?;
@@ -294,7 +295,7 @@ impl Line<'_> {
     }
 }
 
-fn resource_types(source: &Source, last: &str) -> Result<Candidates, Error> {
+fn resource_types(source: &ObjectSource, last: &str) -> Result<Candidates, Error> {
     let (before, _) = last.rsplit_once(',').map_or(("", last), |(before, word)| (before, word));
     let before = if before.is_empty() { String::new() } else { format!("{before},") };
     let resources = source.resources()?;
@@ -309,7 +310,7 @@ fn resource_types(source: &Source, last: &str) -> Result<Candidates, Error> {
     Ok(Candidates::new(candidates.into_iter(), last))
 }
 
-fn names(source: &Source, resource: &Resource, namespace: Option<&String>) -> Result<Vec<String>, Error> {
+fn names(source: &ObjectSource, resource: &Resource, namespace: Option<&String>) -> Result<Vec<String>, Error> {
     let (query, mut names) = (Query::default(), Vec::new());
     for page in source.list(resource, namespace.map(String::as_str), &query) {
         names.extend(page?.iter().filter_map(|o| o.str_at(&["metadata", "name"])).map(str::to_owned));

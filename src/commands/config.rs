@@ -7,7 +7,7 @@ use crate::commands::configured;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal::{Content, Stream};
-use crdx_input::configuration::{FILE_NAME, Key, Origin, Setting, Settings, is_unknown};
+use crdx_input::configuration::{FILE_NAME, Origin, Setting, SettingKey, Settings, is_unknown};
 use crdx_input::remote::url;
 use crdx_output::printable::{complain, complain_all};
 use crdx_output::report::members::location_object;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, is_json: bool) -> Result<Exit, Error> {
 }
 
 fn variables() -> String {
-    let names = Key::ALL.map(Key::variable);
+    let names = SettingKey::ALL.map(SettingKey::variable);
     format!("{}, CRDX_CONFIG, CRDX_NO_CONFIG and CRDX_CACHE", names.join(", "))
 }
 
@@ -60,18 +60,18 @@ fn table(settings: &Settings, out: &Stream) -> String {
         Some(file) => format!("The settings of {file} apply.\n"),
         None => format!("No file {FILE_NAME} applies.\n"),
     };
-    let row = |key: Key| {
+    let row = |key: SettingKey| {
         let (values, origin) = match settings.settings.get(&key) {
             Some(setting) => (names(setting).join(", "), setting.origin.to_string()),
             None => ("-".to_owned(), "default".to_owned()),
         };
         vec![Cell::from(key.name()), Cell::from(values), Cell::from(origin)]
     };
-    format!("{file}\n{}", bounded_table::table(COLUMNS, out.look(), &Key::ALL.map(row)))
+    format!("{file}\n{}", bounded_table::table(COLUMNS, out.look(), &SettingKey::ALL.map(row)))
 }
 
 fn report(settings: &Settings) -> String {
-    let setting = |(key, setting): (&Key, &Setting)| {
+    let setting = |(key, setting): (&SettingKey, &Setting)| {
         let source = match &setting.origin {
             Origin::File(location) => object([("type", "file".into()), ("location", location_object(location))]),
             Origin::Variable(name) => object([("type", "variable".into()), ("name", Value::from(*name))]),

@@ -5,9 +5,9 @@ use crate::commands::command_line::Args;
 use crate::commands::definitions::is_path;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::configuration::{
-    ConfigurationError, Key, Lookup, Origin, Settings, check_paths, check_targets, of_variables,
+    ConfigurationError, Lookup, Origin, SettingKey, Settings, check_paths, check_targets, of_variables,
 };
 use crdx_input::remote::url::is_url;
 use crdx_value::release::ReleaseSet;
@@ -60,7 +60,7 @@ pub fn with_defaults(
 ) -> clap::Command {
     definition.mut_subcommand(command, |definition| {
         let mut definition = definition;
-        for key in Key::ALL {
+        for key in SettingKey::ALL {
             let values = values(key, command, settings, given, &definition);
             if !values.is_empty() {
                 definition =
@@ -72,30 +72,40 @@ pub fn with_defaults(
 }
 
 /// Returns the values of a key for a command; an empty list if the command does not use them.
-fn values(key: Key, command: &str, settings: &Settings, given: &ArgMatches, definition: &clap::Command) -> Vec<String> {
+fn values(
+    key: SettingKey,
+    command: &str,
+    settings: &Settings,
+    given: &ArgMatches,
+    definition: &clap::Command,
+) -> Vec<String> {
     let Some(arg) = definition.get_arguments().find(|arg| arg.get_id() == key.argument()) else { return Vec::new() };
     let values = settings.values(key);
     let is_used = match (key, command) {
         // A role for named resources must not permit more.
-        (Key::Crds, "rbac") => !has(given, "resources"),
+        (SettingKey::Crds, "rbac") => !has(given, "resources"),
         // Paths are read themselves; names need the CRDs.
-        (Key::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
+        (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
         // of `cel` is one object.
-        (Key::Crds, "test") | (Key::Policies | Key::Old, "rehearse") | (Key::Old, "cel") => false,
+        (SettingKey::Crds, "test")
+        | (SettingKey::Policies | SettingKey::Old, "rehearse")
+        | (SettingKey::Old, "cel") => false,
         // `--live` and `--convert` exclude `--old`.
-        (Key::Old | Key::Crds, "lint") => !(is_given(given, "convert") || key == Key::Old && is_given(given, "live")),
-        (Key::Output, "lint") if is_given(given, "convert") => false,
-        (Key::Output, "test") if has(given, "init") => false,
+        (SettingKey::Old | SettingKey::Crds, "lint") => {
+            !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
+        }
+        (SettingKey::Output, "lint") if is_given(given, "convert") => false,
+        (SettingKey::Output, "test") if has(given, "init") => false,
         _ => true,
     };
     if !is_used {
         return Vec::new();
     }
     match key {
-        Key::Output => format(command, values, arg).into_iter().collect(),
+        SettingKey::Output => format(command, values, arg).into_iter().collect(),
         // Some commands simulate one version: the newest. Of several, `rehearse` would be the rehearsal of an upgrade.
-        Key::KubernetesVersion if !matches!(command, "validate" | "lint" | "test" | "lsp") => {
+        SettingKey::KubernetesVersion if !matches!(command, "validate" | "lint" | "test" | "lsp") => {
             let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().minor().to_string());
             values.iter().filter_map(newest).collect()
         }
@@ -129,7 +139,7 @@ pub struct OutputSettingError {
 /// # Errors
 /// Returns an error for an unknown command or format.
 pub fn check_output(settings: &Settings, definition: &clap::Command) -> Result<(), OutputSettingError> {
-    let Some(setting) = settings.settings.get(&Key::Output) else { return Ok(()) };
+    let Some(setting) = settings.settings.get(&SettingKey::Output) else { return Ok(()) };
     let unknown = |part, word: &str, known: Vec<String>| {
         let help = closest(word, known.iter().map(String::as_str))
             .map_or_else(|| format!("give one of {}", known.join(", ")), did_you_mean);
@@ -180,15 +190,15 @@ pub fn name_file(args: &mut Args, settings: &Settings) {
 /// # Errors
 /// The file names a path that it may not name.
 pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Result<(), ConfigurationError> {
-    let is_default = |key: Key| {
+    let is_default = |key: SettingKey| {
         let matches = parsed.subcommand().map(|(_, matches)| matches);
         let has_it = |matches: &&ArgMatches| matches.ids().any(|id| id.as_str() == key.argument());
         matches.filter(has_it).and_then(|matches| matches.value_source(key.argument()))
             == Some(ValueSource::DefaultValue)
     };
-    let paths = Key::ALL.into_iter().filter(|key| key.is_paths() && is_default(*key));
-    let has_version = !is_default(Key::KubernetesVersion) && has_value(parsed, Key::KubernetesVersion);
-    let has_old = !is_default(Key::Old) && has_value(parsed, Key::Old);
+    let paths = SettingKey::ALL.into_iter().filter(|key| key.is_paths() && is_default(*key));
+    let has_version = !is_default(SettingKey::KubernetesVersion) && has_value(parsed, SettingKey::KubernetesVersion);
+    let has_old = !is_default(SettingKey::Old) && has_value(parsed, SettingKey::Old);
     if let Some(inputs) = args.command.inputs_mut() {
         inputs.configured.clone_from(&settings.targets);
         for target in &mut inputs.configured {
@@ -200,12 +210,14 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Re
         }
         check_targets(settings, &inputs.paths.reading.options())?;
     }
-    let Some(reading) = args.command.reading_mut() else { return check_paths(settings, paths, &Options::default()) };
-    let is_of_file = |key: Key| {
+    let Some(reading) = args.command.reading_mut() else {
+        return check_paths(settings, paths, &InputOptions::default());
+    };
+    let is_of_file = |key: SettingKey| {
         let origin = settings.settings.get(&key).map(|setting| &setting.origin);
         matches!(origin, Some(Origin::File(_)))
     };
-    if is_default(Key::Ignore) && is_of_file(Key::Ignore) {
+    if is_default(SettingKey::Ignore) && is_of_file(SettingKey::Ignore) {
         reading.ignore_directory.clone_from(&settings.directory);
     }
     reading.restrictions = settings.restrictions(is_default);
@@ -213,7 +225,7 @@ pub fn complete(args: &mut Args, settings: &Settings, parsed: &ArgMatches) -> Re
 }
 
 /// Returns true if the argument of a key has a value.
-fn has_value(parsed: &ArgMatches, key: Key) -> bool {
+fn has_value(parsed: &ArgMatches, key: SettingKey) -> bool {
     let matches = parsed.subcommand().map(|(_, matches)| matches);
     matches.is_some_and(|matches| matches.try_contains_id(key.argument()).unwrap_or_default())
 }

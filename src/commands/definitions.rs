@@ -1,12 +1,12 @@
 //! The CRDs that a command takes as arguments: paths, or names of resources in `--crds` or in a cluster.
 
 use super::error::{Error, summarize};
-use super::source::{self, Source, problem};
+use super::source::{self, ObjectSource, problem};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_input::required::{Required, Sources};
-use crdx_input::{Options, archive, files};
+use crdx_input::{InputOptions, archive, files};
 use crdx_output::printable::{complain, complain_all};
 use crdx_value::Value;
 use crdx_value::suggest::did_you_mean;
@@ -22,12 +22,12 @@ pub struct Given<'a> {
     /// The simulated server.
     pub kubernetes: flags::KubernetesVersion,
     /// The cluster with the CRDs of named resources, without `crds`.
-    pub cluster: &'a flags::Cluster,
+    pub cluster: &'a flags::ClusterArgs,
 }
 
 /// A CRD with its source.
 #[derive(Debug)]
-pub struct Definition {
+pub struct LoadedDefinition {
     /// The CRD.
     pub value: Value,
     /// The source, and the position in a file.
@@ -36,14 +36,14 @@ pub struct Definition {
 
 impl Given<'_> {
     /// Reads the CRDs. Prints errors to standard error and sets `exit`.
-    pub fn read(&self, exit: &mut Exit) -> Vec<Definition> {
+    pub fn read(&self, exit: &mut Exit) -> Vec<LoadedDefinition> {
         let (paths, names): (Vec<String>, Vec<String>) =
             self.words.iter().cloned().partition(|word| self.crds.is_empty() && is_path(word));
         let mut failed = |message: &str| {
             complain!("error: {message}");
             *exit = Exit::CannotTell;
         };
-        let missing = files::missing(&paths, &Options::default().of_definitions());
+        let missing = files::missing(&paths, &InputOptions::default().of_definitions());
         if !missing.is_empty() {
             for note in missing {
                 failed(&note.text());
@@ -66,7 +66,7 @@ impl Given<'_> {
         found
     }
 
-    fn named(&self, names: &[String], failures: &mut Vec<Error>) -> Result<Vec<Definition>, Error> {
+    fn named(&self, names: &[String], failures: &mut Vec<Error>) -> Result<Vec<LoadedDefinition>, Error> {
         let has_cluster = !self.cluster.offline && crdx_cluster::is_configured(&self.cluster.target());
         if self.crds.is_empty() && !has_cluster {
             let name = names.first().map_or("", String::as_str);
@@ -75,7 +75,7 @@ impl Given<'_> {
             let help = "check its spelling; the name of a resource needs --crds or a cluster";
             return Err(problem(&message, &format!("{}{help}", similar.unwrap_or_default())).into());
         }
-        let source = Source::of_definitions(self.crds, self.kubernetes, self.cluster, failures)?;
+        let source = ObjectSource::of_definitions(self.crds, self.kubernetes, self.cluster, failures)?;
         names.iter().map(|name| definition(&source, name)).collect()
     }
 }
@@ -90,29 +90,29 @@ pub fn is_path(word: &str) -> bool {
         || Path::new(word).exists()
 }
 
-fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<Definition> {
-    let options = Options::default();
+fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<LoadedDefinition> {
+    let options = InputOptions::default();
     let mut found = Vec::new();
     for entry in Sources::open(paths, options.clone(), Required::Definition, "") {
         match entry {
-            Entry::Document(document) if document.is_definition() => {
+            InputEntry::Document(document) if document.is_definition() => {
                 let location = format!("{}:{}", document.source, document.position());
-                found.push(Definition { value: document.value, location });
+                found.push(LoadedDefinition { value: document.value, location });
             }
-            Entry::Document(_) | Entry::Warning(_) => {}
-            Entry::Problem(note) => failed(&note.text()),
+            InputEntry::Document(_) | InputEntry::Warning(_) => {}
+            InputEntry::Problem(note) => failed(&note.text()),
         }
     }
     flags::report_notes(&options);
     found
 }
 
-fn definition(source: &Source, name: &str) -> Result<Definition, Error> {
+fn definition(source: &ObjectSource, name: &str) -> Result<LoadedDefinition, Error> {
     let resource = source.resource(name)?;
     let Some(value) = source.definition(&resource)? else {
         let message = format!("{} is not a custom resource", resource.qualified());
         return Err(problem(&message, "name a custom resource, or give a file with a CRD").into());
     };
-    let location = if matches!(source, Source::Live(_)) { "the cluster" } else { "--crds" };
-    Ok(Definition { value, location: location.to_owned() })
+    let location = if matches!(source, ObjectSource::Live(_)) { "the cluster" } else { "--crds" };
+    Ok(LoadedDefinition { value, location: location.to_owned() })
 }

@@ -43,7 +43,7 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
         is_external_error: false,
         json: format == Some(flags::ReportFormat::Json),
-        counts: Counts::default(),
+        counts: DiffCounts::default(),
         differs: false,
     };
     let compares = Some(CompareOptions { server_metadata: args.show_last_applied });
@@ -60,7 +60,7 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
 
 /// The number of objects by result.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct DiffCounts {
     created: usize,
     updated: usize,
     unchanged: usize,
@@ -83,7 +83,7 @@ struct DiffReport {
     /// True if the external program failed.
     is_external_error: bool,
     json: bool,
-    counts: Counts,
+    counts: DiffCounts,
     /// True if the request of the current item changes the stored object.
     differs: bool,
 }
@@ -265,7 +265,7 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
     case
 }
 
-impl Counts {
+impl DiffCounts {
     fn named(self) -> [(&'static str, usize); 7] {
         let Self { created, updated, unchanged, refused, unknown, decoded, skipped, failed: _ } = self;
         [

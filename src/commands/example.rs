@@ -4,7 +4,7 @@ pub mod args;
 mod built_in;
 mod report;
 
-use super::definitions::{Definition, Given, is_path};
+use super::definitions::{Given, LoadedDefinition, is_path};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, JsonOrYaml};
@@ -74,7 +74,7 @@ pub fn run(args: &args::Example) -> Result<Exit, Error> {
 }
 
 /// Returns the example of a CRD with the server that checked it; errors are printed to standard error.
-fn example_of(definition: &Definition, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
+fn example_of(definition: &LoadedDefinition, args: &args::Example) -> (Option<(Value, Checker)>, Exit) {
     let release = release(args);
     let fields = if args.minimal { ExampleFields::Minimal } else { ExampleFields::Full };
     let name = definition.value.str_at(&["metadata", "name"]).unwrap_or_default();

@@ -5,7 +5,7 @@ mod built_in;
 mod report;
 
 use super::error::{Error, summarize};
-use super::source::{self, Source, definition_name, problem};
+use super::source::{self, ObjectSource, definition_name, problem};
 use super::terminal;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
@@ -62,14 +62,14 @@ fn explain(args: &args::Explain, failures: &mut Vec<Error>) -> Result<Text, Erro
         let message = format!("no kind built into Kubernetes {release} is called {:?}", args.resource);
         return Err(Error::usage_with_help(message, &help));
     }
-    let source = Source::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
+    let source = ObjectSource::of_definitions(&args.crds, args.kubernetes, &args.cluster, failures)?;
     let found = |word: &str| Ok(Some(source.resource(word)?));
     let (resource, fields) = resource(&source.resources()?, found, &args.resource)?;
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let Some(definition) = source.definition(&resource)? else {
         let live = match &source {
-            Source::Live(connection) => Some(&**connection),
-            Source::Files(_) => None,
+            ObjectSource::Live(connection) => Some(&**connection),
+            ObjectSource::Files(_) => None,
         };
         return Ok(text_of(built_in::explain(args, release, &resource, &fields, live)?));
     };

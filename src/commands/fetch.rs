@@ -13,12 +13,12 @@ use crdx_value::{Value, json, object};
 
 /// A problem, with what to do.
 #[derive(Debug)]
-struct Problem {
+struct FetchProblem {
     message: String,
     help: String,
 }
 
-impl Problem {
+impl FetchProblem {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
@@ -26,12 +26,12 @@ impl Problem {
 
 /// The result of a run.
 #[derive(Debug)]
-struct Outcome {
+struct FetchOutcome {
     /// The text for people.
     text: String,
     /// The members of the report.
     report: Vec<(&'static str, Value)>,
-    problems: Vec<Problem>,
+    problems: Vec<FetchProblem>,
 }
 
 /// Runs the command.
@@ -41,14 +41,14 @@ struct Outcome {
 pub fn run(args: &args::Fetch, color: super::flags::Color) -> Result<Exit, Error> {
     let mut out = Stream::stdout(color, Content::json_if(args.output.is_some()));
     let outcome = if args.cluster.offline {
-        let problem = Problem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");
-        Outcome { text: String::new(), report: Vec::new(), problems: vec![problem] }
+        let problem = FetchProblem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");
+        FetchOutcome { text: String::new(), report: Vec::new(), problems: vec![problem] }
     } else if args.from_cluster {
         from_cluster::save(args)
     } else {
         urls::fetch(args, out.look())
     };
-    for Problem { message, help } in &outcome.problems {
+    for FetchProblem { message, help } in &outcome.problems {
         complain!("error: {message}\nhelp: {help}");
     }
     let text = if args.output.is_some() { report(&outcome) } else { outcome.text };
@@ -57,8 +57,8 @@ pub fn run(args: &args::Fetch, color: super::flags::Color) -> Result<Exit, Error
     Ok(if outcome.problems.is_empty() { Exit::Accepted } else { Exit::CannotTell })
 }
 
-fn report(outcome: &Outcome) -> String {
-    let problem = |problem: &Problem| {
+fn report(outcome: &FetchOutcome) -> String {
+    let problem = |problem: &FetchProblem| {
         object([("message", Value::from(problem.message.as_str())), ("help", problem.help.as_str().into())])
     };
     let problems: Vec<Value> = outcome.problems.iter().map(problem).collect();

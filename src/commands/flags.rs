@@ -16,7 +16,7 @@ mod severities;
 mod targets;
 mod updates;
 
-pub use cluster::Cluster;
+pub use cluster::ClusterArgs;
 pub use color::Color;
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};
 pub use inputs::Inputs;

@@ -12,7 +12,7 @@ mod watch;
 use super::error::{self, Error, summarize};
 use super::progress::Progress;
 use super::selection::{self, Selection};
-use super::source::{self, FileArguments, Source, problem};
+use super::source::{self, FileArguments, ObjectSource, problem};
 use super::terminal;
 use crate::commands::exit::Exit;
 use crdx_cluster::{Query, Resource};
@@ -48,7 +48,7 @@ enum Output {
 /// One run of the command.
 struct Get<'a> {
     args: &'a args::Get,
-    source: Source,
+    source: ObjectSource,
     rows: Rows,
     namespace: String,
     query: Query,
@@ -93,7 +93,7 @@ impl SelectedObjects {
     /// Returns the objects with their resources, in order.
     fn read<'a>(
         self,
-        source: &'a Source,
+        source: &'a ObjectSource,
         subresource: Option<&'a str>,
     ) -> Box<dyn Iterator<Item = Result<Named, Error>> + 'a> {
         match self {
@@ -116,7 +116,7 @@ fn get(args: &args::Get, out: &mut dyn Write, failures: &mut Vec<Error>) -> Resu
         return Err(Error::usage(message));
     }
     let namespace = source::namespace(&args.cluster);
-    let source = Source::open(
+    let source = ObjectSource::open(
         FileArguments::new(&args.files, &args.reading.options()),
         args.kubernetes,
         &args.cluster,
@@ -205,7 +205,7 @@ impl Get<'_> {
             let help = "name one: kubectl crdx get TYPE -f …";
             return Err(problem("selectors and watches are of the objects of a type", help).into());
         }
-        let Source::Files(files) = &self.source else { return Ok(()) };
+        let ObjectSource::Files(files) = &self.source else { return Ok(()) };
         let names = files.objects().to_vec();
         if let not_stored @ 1.. = files.not_stored() {
             let (objects, are) = if not_stored == 1 { ("object", "is") } else { ("objects", "are") };

@@ -19,7 +19,7 @@ use crdx_engine::lint::policies::references::Objects;
 use crdx_engine::report::{SourceLocation, Verdict};
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_output::printable::complain;
 use crdx_value::Value;
@@ -129,7 +129,7 @@ fn key(object: &Value) -> (String, String) {
 }
 
 /// Opens the paths with the objects to check.
-fn given_paths(args: &args::Lint, options: &Options, required: Required) -> Sources {
+fn given_paths(args: &args::Lint, options: &InputOptions, required: Required) -> Sources {
     let sources = Sources::open(&args.paths.all(), options.clone(), required, "");
     sources.and_kustomizations(&args.paths.kustomize)
 }

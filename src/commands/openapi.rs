@@ -2,7 +2,7 @@
 
 pub mod args;
 
-use super::definitions::{Definition, Given};
+use super::definitions::{Given, LoadedDefinition};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
@@ -56,7 +56,7 @@ impl From<TooLong> for OpenapiError {
     }
 }
 
-fn document(args: &args::Openapi, definitions: &[Definition]) -> Result<Value, OpenapiError> {
+fn document(args: &args::Openapi, definitions: &[LoadedDefinition]) -> Result<Value, OpenapiError> {
     let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
     let crds = definitions.iter().map(|definition| Ok(crd::decode(&definition.value)?.crd));
     let crds = crds.collect::<Result<Vec<_>, OpenapiError>>()?;

@@ -5,7 +5,7 @@ pub mod args;
 use super::terminal::{Content, Stream};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::{Cluster, Color};
+use crate::commands::flags::{ClusterArgs, Color};
 use clap::{Args, Command};
 use std::io::Write;
 
@@ -16,7 +16,7 @@ use std::io::Write;
 pub fn run(color: Color) -> Result<Exit, Error> {
     let mut out = Stream::stdout(color, Content::Text);
     writeln!(out.write, "Every command that reads a cluster has these flags; the cluster is never written to.\n")?;
-    let command = Cluster::augment_args(Command::new("options").max_term_width(120)).disable_help_flag(true);
+    let command = ClusterArgs::augment_args(Command::new("options").max_term_width(120)).disable_help_flag(true);
     let mut command = command.mut_args(|arg| arg.hide(false)).help_template("{options}");
     writeln!(out.write, "{}", command.render_long_help())?;
     out.write.flush()?;

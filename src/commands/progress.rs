@@ -15,10 +15,10 @@ const DELAY: Duration = Duration::from_secs(1);
 /// Counts objects. The line is shown only if standard error is a terminal, and only after [`DELAY`]. Clones share the line,
 /// which is removed with the last of them.
 #[derive(Clone, Debug)]
-pub struct Progress(Option<Arc<Line>>);
+pub struct Progress(Option<Arc<ProgressLine>>);
 
 #[derive(Debug)]
-struct Line {
+struct ProgressLine {
     bar: ProgressBar,
     start: Instant,
     /// True until the line is shown.
@@ -52,7 +52,7 @@ impl Progress {
             if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} objects, {msg}{elapsed}") {
                 bar.set_style(style);
             }
-            Arc::new(Line {
+            Arc::new(ProgressLine {
                 bar,
                 start: Instant::now(),
                 is_hidden: AtomicBool::new(true),
@@ -125,7 +125,7 @@ fn share(part: u64, whole: u64) -> String {
     format!("{} %, ", part.saturating_mul(100).checked_div(whole).unwrap_or_default().min(100))
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -6,10 +6,10 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::flags::OnlyJson;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::Object;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_output::printable::complain;
 use crdx_server::policies::{self, rbac};
@@ -30,10 +30,10 @@ pub fn run(args: &args::Rbac) -> Result<Exit, Error> {
         };
         wanted.entry(group.to_owned()).or_default().insert(plural.to_owned());
     }
-    let options = Options::default();
+    let options = InputOptions::default();
     for entry in Sources::open(&args.crds, options.clone(), Required::Definition, "--crds") {
         match entry {
-            Entry::Document(document) => {
+            InputEntry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
                 let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default().to_owned();
                 let (group, plural) = (text(&["spec", "group"]), text(&["spec", "names", "plural"]));
@@ -49,11 +49,11 @@ pub fn run(args: &args::Rbac) -> Result<Exit, Error> {
                     }
                 }
             }
-            Entry::Problem(note) => {
+            InputEntry::Problem(note) => {
                 complain!("error: {}", note.text());
                 exit = Exit::CannotTell;
             }
-            Entry::Warning(_) => {}
+            InputEntry::Warning(_) => {}
         }
     }
     flags::report_notes(&options);

@@ -4,12 +4,12 @@ pub mod args;
 mod targets;
 
 use super::error::{Error, summarize};
-use super::source::{self, FileArguments, Source, definition_name, problem};
+use super::source::{self, FileArguments, ObjectSource, definition_name, problem};
 use super::terminal::{self, Content};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_cluster::Resource;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_engine::kubectl::send::Sender as _;
@@ -33,7 +33,7 @@ use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
-use targets::Target;
+use targets::ScaleTarget;
 
 /// Runs the command.
 pub fn run(args: &args::Scale, color: flags::Color) -> Result<Exit, Error> {
@@ -68,7 +68,7 @@ pub fn run(args: &args::Scale, color: flags::Color) -> Result<Exit, Error> {
         complain!("note: {}", webhook.note(count).message);
     }
     failures.extend(changes.iter().filter_map(|change| change.unknown.clone()).map(Error::Cluster));
-    let refusals: Vec<Error> = changes.iter().filter_map(Change::refusal).collect();
+    let refusals: Vec<Error> = changes.iter().filter_map(ScaleChange::refusal).collect();
     let rejected = if refusals.is_empty() { Exit::Accepted } else { Exit::Rejected };
     complain_all(&summarize(&refusals).0);
     let (text, exit) = summarize(&failures);
@@ -77,7 +77,7 @@ pub fn run(args: &args::Scale, color: flags::Color) -> Result<Exit, Error> {
 }
 
 /// The result for one object.
-struct Change {
+struct ScaleChange {
     resource: Resource,
     namespace: String,
     name: String,
@@ -85,7 +85,7 @@ struct Change {
     before: Option<Value>,
     object: Value,
     /// The Scale and object after scaling, or the reason why they do not change.
-    after: Result<(Value, Value), Refusal>,
+    after: Result<(Value, Value), ScaleRefusal>,
     /// The findings of policies that have not been reported.
     findings: Option<Box<Findings>>,
     /// The effects of policies.
@@ -95,19 +95,19 @@ struct Change {
 }
 
 /// The reason why an object is not scaled.
-enum Refusal {
+enum ScaleRefusal {
     Server(Box<Response>),
     /// kubectl sends nothing, because the object does not meet a condition of the command line.
     Precondition(String),
 }
 
 /// The simulated release and the results.
-type Scaled = (Option<Release>, Vec<Change>);
+type Scaled = (Option<Release>, Vec<ScaleChange>);
 
 fn scale(args: &args::Scale, failures: &mut Vec<Error>) -> Result<Scaled, Error> {
     let namespace = source::namespace(&args.cluster);
     let selection = targets::selection(args)?;
-    let source = Source::open(
+    let source = ObjectSource::open(
         FileArguments::new(&args.files, &args.reading.options()),
         args.kubernetes,
         &args.cluster,
@@ -119,7 +119,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Error>) -> Result<Scaled, Error>
     let admission = policies(args, &source, release, &namespace, failures);
     let mut changes = Vec::new();
     for target in targets::targets(args, &source, selection, &namespace, failures)? {
-        let Target { resource, namespace, name, object } = target;
+        let ScaleTarget { resource, namespace, name, object } = target;
         let is_versioned = object.at(&["metadata", "resourceVersion"]).is_some();
         // Each object has a separate server, so that requests do not affect one another.
         let server = Server::builder(release, 0);
@@ -144,7 +144,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Error>) -> Result<Scaled, Error>
         };
         let mut change = change(&send, resource, &namespace, name, args.replicas, request_options);
         if let Some(message) = change.precondition(args, is_versioned) {
-            change.after = Err(Refusal::Precondition(message));
+            change.after = Err(ScaleRefusal::Precondition(message));
             change.findings = None;
         }
         if let (Some(admission), Some(findings)) = (&admission, change.findings.take()) {
@@ -158,7 +158,7 @@ fn scale(args: &args::Scale, failures: &mut Vec<Error>) -> Result<Scaled, Error>
 /// Returns the policies that admit the change.
 fn policies(
     args: &args::Scale,
-    source: &Source,
+    source: &ObjectSource,
     release: Release,
     namespace: &str,
     failures: &mut Vec<Error>,
@@ -166,11 +166,11 @@ fn policies(
     let options = args.policies.options();
     let live = Arc::new(Live::new(args.cluster.target()));
     let input = args.reading.options();
-    let live = (matches!(source, Source::Live(_)) && !options.skips_cluster).then_some(&live);
+    let live = (matches!(source, ObjectSource::Live(_)) && !options.skips_cluster).then_some(&live);
     let objects = live.map(Live::objects);
     let reading = admission::Reading { options: &options, input: input.clone(), live, objects, namespace };
     let crds = Sources::open(&args.files.crds, input, Required::Definition, "--crds").filter_map(|entry| match entry {
-        Entry::Document(document) if document.is_definition() => Some(document.value),
+        InputEntry::Document(document) if document.is_definition() => Some(document.value),
         _ => None,
     });
     let mut notes = Vec::new();
@@ -206,7 +206,7 @@ fn change(
     name: String,
     replicas: i32,
     request_options: RequestOptions,
-) -> Change {
+) -> ScaleChange {
     let path = resource.object_path(Some(namespace).filter(|_| resource.namespaced), &name);
     let read = |path: &str| json_of(&send(request::read(path, request_options)));
     let before = read(&format!("{path}/scale"));
@@ -215,10 +215,10 @@ fn change(
     let findings = response.trace.policies.take();
     let after = match json_of(&response) {
         Some(scale) => Ok((scale, read(&path).unwrap_or_default())),
-        None => Err(Refusal::Server(Box::new(response))),
+        None => Err(ScaleRefusal::Server(Box::new(response))),
     };
     let namespace = if resource.namespaced { namespace.to_owned() } else { String::new() };
-    Change { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
+    ScaleChange { resource, namespace, name, before, object, after, findings, admission: None, unknown: None }
 }
 
 /// Returns the object of a successful response.
@@ -229,7 +229,7 @@ fn json_of(response: &Response) -> Option<Value> {
     }
 }
 
-impl Change {
+impl ScaleChange {
     /// Adds the findings of policies.
     fn admit(&mut self, admission: &Admission, findings: Findings) {
         let verdict = if self.after.is_ok() { Verdict::Accepted } else { Verdict::Rejected };
@@ -271,8 +271,8 @@ impl Change {
             return None;
         }
         let response = match self.after.as_ref().err()? {
-            Refusal::Server(response) => response,
-            Refusal::Precondition(message) => return Some(Error::usage(message)),
+            ScaleRefusal::Server(response) => response,
+            ScaleRefusal::Precondition(message) => return Some(Error::usage(message)),
         };
         let mut failure = match &response.body {
             ResponseBody::Json(status) => Error::refused(status),
@@ -315,7 +315,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Formats a table of the Scales, then the diffs.
-fn shown(changes: &[Change], look: TableStyle) -> String {
+fn shown(changes: &[ScaleChange], look: TableStyle) -> String {
     let mut rows = Vec::new();
     for change in changes {
         let number = |scale: Option<&Value>, path: &[&str]| {
@@ -344,9 +344,9 @@ fn shown(changes: &[Change], look: TableStyle) -> String {
 }
 
 /// Formats the JSON report (docs/output.md).
-fn report(changes: &[Change], release: Option<Release>) -> String {
-    let item = |change: &Change| {
-        let Change { resource, namespace, name, before, .. } = change;
+fn report(changes: &[ScaleChange], release: Option<Release>) -> String {
+    let item = |change: &ScaleChange| {
+        let ScaleChange { resource, namespace, name, before, .. } = change;
         let mut item = Map::new();
         let mut put = |key: &str, value: Value| item.insert(key.to_owned(), value);
         put("apiVersion", api_version(&resource.group, &resource.version).into());
@@ -374,10 +374,10 @@ fn report(changes: &[Change], release: Option<Release>) -> String {
                 put("wouldBe", scale.clone());
                 put("result", without_written_metadata(object.clone()));
             }
-            Err(Refusal::Precondition(message)) => {
+            Err(ScaleRefusal::Precondition(message)) => {
                 put("reason", message.as_str().into());
             }
-            Err(Refusal::Server(response)) => {
+            Err(ScaleRefusal::Server(response)) => {
                 let message = match &response.body {
                     ResponseBody::Json(status) => status.str_at(&["message"]).unwrap_or_default(),
                     ResponseBody::Text(text) => text.trim(),

@@ -8,7 +8,7 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crdx_files::open::private_log;
 use crdx_output::printable::complain;
-use crdx_serve::{Opened, Options, Running, Runtime, State, Webhooks};
+use crdx_serve::{Opened, Running, Runtime, ServeOptions, StateFile, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
 use crdx_value::field::names;
@@ -115,18 +115,18 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         }
         webhooks
     });
-    let mut options = Options {
+    let mut options = ServeOptions {
         address: args.address,
         port: args.port,
         allowed_hosts: args.allowed_hosts.clone(),
         read_only: args.read_only,
         webhooks: webhooks.clone(),
-        ..Options::default()
+        ..ServeOptions::default()
     };
     let server = match &args.state {
         Some(path) => {
             let Opened { server, state, orphans, notes } =
-                State::open(path, server).map_err(|error| one(error.to_string()))?;
+                StateFile::open(path, server).map_err(|error| one(error.to_string()))?;
             for note in notes {
                 complain!("warning: {}: {note}", path.display());
             }

@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::terminal::{Content, Stream, Writer};
 use crdx_engine::report::RunNote;
 use crdx_input::buffered_text::BufferedText;
-use crdx_input::{Options, ReadBytes, files};
+use crdx_input::{InputOptions, ReadBytes, files};
 use crdx_output::bounded::{self, Bounded};
 use crdx_output::report::case::Case;
 use crdx_output::report::{json, pipeline};
@@ -206,14 +206,14 @@ impl Streams {
 }
 
 /// The form of the output.
-enum Form {
+enum SinkForm {
     /// What [`Report::text`] prints.
     Text,
     Json,
     Page(Box<PageItems>),
     /// A report for pipelines. The cases are buffered, because the head of the report contains their counts.
     Cases {
-        report: Box<pipeline::Report>,
+        report: Box<pipeline::PipelineReport>,
         buffered: BufferedText,
     },
 }
@@ -222,7 +222,7 @@ enum Form {
 pub struct Sink<R: Report> {
     /// What the command prints.
     pub report: R,
-    form: Form,
+    form: SinkForm,
     output: Output,
     /// The number of items that were written.
     written: usize,
@@ -234,18 +234,18 @@ impl<R: Report> Sink<R> {
     /// Creates a sink without items.
     pub fn new(report: R, format: Option<ReportFormat>, streams: Streams) -> Self {
         let form = match format.map(|format| (format, format.pipeline())) {
-            Some((ReportFormat::Json, _)) => Form::Json,
-            Some((ReportFormat::Html, _)) => Form::Page(Box::new(PageItems::new())),
+            Some((ReportFormat::Json, _)) => SinkForm::Json,
+            Some((ReportFormat::Html, _)) => SinkForm::Page(Box::new(PageItems::new())),
             Some((_, Some(pipeline))) => {
-                let report = Box::new(pipeline::Report::new(pipeline, R::COMMAND));
-                Form::Cases { report, buffered: BufferedText::default() }
+                let report = Box::new(pipeline::PipelineReport::new(pipeline, R::COMMAND));
+                SinkForm::Cases { report, buffered: BufferedText::default() }
             }
-            None | Some((_, None)) => Form::Text,
+            None | Some((_, None)) => SinkForm::Text,
         };
         let buffers_output = match form {
-            Form::Text => report.buffers_text(),
-            Form::Json => false,
-            Form::Page(_) | Form::Cases { .. } => true,
+            SinkForm::Text => report.buffers_text(),
+            SinkForm::Json => false,
+            SinkForm::Page(_) | SinkForm::Cases { .. } => true,
         };
         let output = Output {
             out: Box::new(BufWriter::with_capacity(1 << 16, streams.out.write)),
@@ -266,7 +266,7 @@ impl<R: Report> Sink<R> {
     }
 
     /// Returns the counter for the bytes of the objects' files, for the progress line.
-    pub fn measure(&self, paths: &[String], kustomize: &[PathBuf], options: &Options) -> Option<ReadBytes> {
+    pub fn measure(&self, paths: &[String], kustomize: &[PathBuf], options: &InputOptions) -> Option<ReadBytes> {
         let (paths, options) = (paths.to_vec(), options.clone());
         let is_known = kustomize.is_empty();
         self.output.progress.measure(move || if is_known { files::size(&paths, &options) } else { None })
@@ -278,9 +278,9 @@ impl<R: Report> Sink<R> {
     /// Returns an error if output cannot be written.
     pub fn begin(&mut self) -> io::Result<()> {
         match &mut self.form {
-            Form::Text => self.output.print(&self.report.begin_text()),
-            Form::Json | Form::Page(_) => Ok(()),
-            Form::Cases { report, buffered } => {
+            SinkForm::Text => self.output.print(&self.report.begin_text()),
+            SinkForm::Json | SinkForm::Page(_) => Ok(()),
+            SinkForm::Cases { report, buffered } => {
                 self.report.begin_cases().iter().try_for_each(|case| buffered.push(&report.case(case)))
             }
         }
@@ -299,8 +299,8 @@ impl<R: Report> Sink<R> {
 
     fn write(&mut self, item: &R::Item) -> io::Result<()> {
         match &mut self.form {
-            Form::Text => self.report.text(item, &mut self.output)?,
-            Form::Json => {
+            SinkForm::Text => self.report.text(item, &mut self.output)?,
+            SinkForm::Json => {
                 for text in self.report.json(item) {
                     let head = if self.written == 0 { json::head(R::KIND) } else { ",".to_owned() };
                     self.written += 1;
@@ -308,13 +308,13 @@ impl<R: Report> Sink<R> {
                     self.output.print(&text)?;
                 }
             }
-            Form::Page(items) => {
+            SinkForm::Page(items) => {
                 if let Some(item) = self.report.page_item(item, self.written + 1) {
                     self.written += 1;
                     items.add(&item)?;
                 }
             }
-            Form::Cases { report, buffered } => {
+            SinkForm::Cases { report, buffered } => {
                 let mut cases = self.report.cases(item).into_iter();
                 return cases.try_for_each(|case| buffered.push(&report.case(&case)));
             }
@@ -335,20 +335,20 @@ impl<R: Report> Sink<R> {
         output.progress.clear();
         output.end_of_messages()?;
         match self.form {
-            Form::Text => {
+            SinkForm::Text => {
                 self.report.end_text(end, output)?;
                 output.end_of_text()?;
             }
-            Form::Json => {
+            SinkForm::Json => {
                 let head = if self.written == 0 { json::head(R::KIND) } else { String::new() };
                 let member = |(key, value): (&str, Value)| format!(",\"{key}\":{}", to_string(&value));
                 let members: String = self.report.members(end).into_iter().map(member).collect();
                 output.print(&format!("{head}\n]{members}}}\n"))?;
             }
-            Form::Page(items) => {
+            SinkForm::Page(items) => {
                 items.write_to(self.report.page(end), &html::notes(end.notes), &mut output.out)?;
             }
-            Form::Cases { report, buffered } => {
+            SinkForm::Cases { report, buffered } => {
                 output.print(&report.head())?;
                 buffered.write_to(&mut output.out)?;
                 output.print(&report.tail(&self.report.counts_line(end), end.notes))?;

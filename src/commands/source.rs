@@ -10,7 +10,7 @@ use crate::commands::terminal;
 use crdx_cluster::{Connection, JSON, Pages, Query, Resource, Simulated, Status};
 use crdx_engine::kubectl::request::encoded;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_output::printable::complain;
 use crdx_types as builtin;
 use crdx_value::Value;
@@ -23,18 +23,18 @@ use std::io;
 use std::sync::Arc;
 
 /// A source of objects.
-pub enum Source {
+pub enum ObjectSource {
     /// A cluster.
     Live(Box<Connection>),
     Files(Box<Files>),
 }
 
-impl Source {
+impl ObjectSource {
     /// Opens the given files if there are any, otherwise the cluster. Problems with files are reported immediately.
     pub fn open(
         given: FileArguments<'_>,
         kubernetes: flags::KubernetesVersion,
-        cluster: &flags::Cluster,
+        cluster: &flags::ClusterArgs,
         failures: &mut Vec<Error>,
     ) -> Result<Self, crdx_cluster::Error> {
         if given.has_objects() { Self::files(given, kubernetes, cluster, failures) } else { Self::live(cluster) }
@@ -44,13 +44,13 @@ impl Source {
     pub fn of_definitions(
         crds: &[String],
         kubernetes: flags::KubernetesVersion,
-        cluster: &flags::Cluster,
+        cluster: &flags::ClusterArgs,
         failures: &mut Vec<Error>,
     ) -> Result<Self, crdx_cluster::Error> {
         if crds.is_empty() {
             return Self::live(cluster);
         }
-        let options = Options::default();
+        let options = InputOptions::default();
         let given = FileArguments { filenames: &[], kustomizations: &[], crds, options: &options };
         Self::files(given, kubernetes, cluster, failures)
     }
@@ -58,7 +58,7 @@ impl Source {
     fn files(
         given: FileArguments<'_>,
         kubernetes: flags::KubernetesVersion,
-        cluster: &flags::Cluster,
+        cluster: &flags::ClusterArgs,
         failures: &mut Vec<Error>,
     ) -> Result<Self, crdx_cluster::Error> {
         let mut report = |text: String| {
@@ -72,7 +72,7 @@ impl Source {
     }
 
     /// Opens the cluster.
-    pub fn live(cluster: &flags::Cluster) -> Result<Self, crdx_cluster::Error> {
+    pub fn live(cluster: &flags::ClusterArgs) -> Result<Self, crdx_cluster::Error> {
         if cluster.offline {
             return Err(problem("live objects are needed, but --offline forbids reading them", "give objects with -f"));
         }
@@ -233,7 +233,7 @@ pub fn similar_built_in(word: &str) -> Option<String> {
 pub fn built_in(release: Release) -> Vec<Resource> {
     let resources = builtin::resources::resources(release.minor().number().into());
     let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let resource = |r: builtin::resources::Resource| Resource {
+    let resource = |r: builtin::resources::ApiResource| Resource {
         group: r.group.to_owned(),
         version: r.version.to_owned(),
         plural: r.plural.to_owned(),
@@ -255,7 +255,7 @@ pub fn definition_name(resource: &Resource) -> String {
 }
 
 /// Returns the default namespace of objects.
-pub fn namespace(cluster: &flags::Cluster) -> String {
+pub fn namespace(cluster: &flags::ClusterArgs) -> String {
     crdx_cluster::namespace_or_default(cluster.namespace.as_deref(), &cluster.target())
 }
 

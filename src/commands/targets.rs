@@ -21,7 +21,7 @@ pub fn plans(
     inputs: &flags::Inputs,
     updates: &flags::Updates,
     releases: &Option<ReleaseSet>,
-    cluster: &flags::Cluster,
+    cluster: &flags::ClusterArgs,
 ) -> Vec<TargetPlan> {
     if inputs.resolved.is_empty() {
         return vec![(None, plan(inputs, updates, releases.clone(), cluster))];
@@ -47,7 +47,7 @@ fn plan(
     inputs: &flags::Inputs,
     updates: &flags::Updates,
     releases: Option<ReleaseSet>,
-    cluster: &flags::Cluster,
+    cluster: &flags::ClusterArgs,
 ) -> Plan {
     let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref());
     Plan {

@@ -12,7 +12,7 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_engine::report::severity::{self, Severity};
-use crdx_engine::suites::{Action, Coverage, Suite, suite::Source};
+use crdx_engine::suites::{Action, Coverage, Suite, suite::CaseObject};
 use crdx_output::printable::complain;
 use crdx_output::report::case::Case;
 use crdx_runner::simulation::ordered::threads;
@@ -138,7 +138,7 @@ fn with_expected(suite: Arc<Suite>) -> Suite {
         Arc::try_unwrap(suite).unwrap_or_else(|shared| Suite::of_documents(&shared.source, &shared.text, Vec::new()));
     for case in &mut suite.cases {
         let passes = case.expected_error.is_none() && case.expected_status_error.is_none();
-        let sent: Option<&Source> = match case.action {
+        let sent: Option<&CaseObject> = match case.action {
             Action::Create => case.initial.as_ref(),
             Action::Update => case.changed.as_ref(),
             _ => None,

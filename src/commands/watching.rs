@@ -4,7 +4,7 @@ use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Paths;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::files::commits::is_as_of_commit;
 use crdx_input::watch::{FileStates, Watched};
 use crdx_output::printable::{self, complain};
@@ -82,7 +82,7 @@ impl ReadSettings {
     }
 
     fn watched(paths: &[String]) -> Watched<'_> {
-        Watched { paths, options: Options::default() }
+        Watched { paths, options: InputOptions::default() }
     }
 }
 

@@ -246,6 +246,12 @@ pub fn errors_of_item(item: &Value, record: &Value) -> Vec<(String, String)> {
     if record["causes"].as_array().is_none_or(Vec::is_empty) {
         return vec![(String::new(), text(&item["answer"]["message"]))];
     }
+    // The errors of an item name what is wrong with a patch; the answer has the server's words.
+    if record["causes"][0]["field"] == "patch" {
+        let message = text(&item["answer"]["message"]);
+        let error = message.split_once(" is invalid: patch: ").map_or(message.as_str(), |(_, error)| error);
+        return vec![("patch".to_owned(), error.to_owned())];
+    }
     let errors = item["errors"].as_array().unwrap().iter().map(|error| {
         let (field, message) = (text(&error["field"]), text(&error["message"]));
         match message.strip_prefix(&format!("{field}: ")) {

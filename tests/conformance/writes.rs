@@ -1,7 +1,7 @@
 //! `validate` gives the answer of `serve` to every request that it can simulate: the objects of built-in kinds, and objects with a
 //! fault, are sent to a server as raw requests, and simulated as `validate` does it, by every way to write.
 
-use crdx_engine::documents::{Document, Entry, SourceChunk};
+use crdx_engine::documents::{Document, InputEntry, SourceChunk};
 use crdx_engine::kubectl::patch::PatchType;
 use crdx_engine::kubectl::request::RequestOptions;
 use crdx_engine::kubectl::{FieldValidation, RequestKind, Subresource, Verb};
@@ -11,13 +11,13 @@ use crdx_engine::simulation::existing::ExistingObjects;
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::object_store::MemoryStore;
-use crdx_engine::simulation::{OrderedState, Settings, Simulator, Updates, builtin};
+use crdx_engine::simulation::{OrderedState, Simulator, SimulatorSettings, Updates, builtin};
 use crdx_server::apply::client_side;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_text::documents::Chunks;
 use crdx_text::json::read;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_types::types::Types;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
@@ -58,14 +58,14 @@ impl Way {
 }
 
 /// The objects with which the real server has been asked, one for each kind that needs more than a name.
-fn objects(release: Release) -> Vec<(Value, &'static Resource)> {
+fn objects(release: Release) -> Vec<(Value, &'static ApiResource)> {
     let text = include_str!("../apiserver/builtin/objects.jsonl");
     let all = text.lines().map(|line| read(line.as_bytes()).unwrap());
     all.filter_map(|object| Some((resource(&object, release)?, object)).map(|(r, o)| (o, r))).collect()
 }
 
 /// The resource of an object, if it can be read and is not a policy, which has a server of its own.
-fn resource(object: &Value, release: Release) -> Option<&'static Resource> {
+fn resource(object: &Value, release: Release) -> Option<&'static ApiResource> {
     let [group_version, kind] = ["apiVersion", "kind"].map(|key| object.str_at(&[key]).unwrap());
     let resource = resources::of_kind(group_version, kind, release.minor().number().into())?;
     (resource.readable && resource.writable).then_some(resource)
@@ -164,7 +164,7 @@ impl Serve {
     }
 
     /// Sends the request of kubectl. `None` if kubectl sends none.
-    fn write(&self, way: Way, resource: &Resource, object: &Value, exists: bool) -> Option<(u16, Value)> {
+    fn write(&self, way: Way, resource: &ApiResource, object: &Value, exists: bool) -> Option<(u16, Value)> {
         let name = name(object);
         let mut object = in_namespace(resource, object);
         let collection = collection(resource, &object);
@@ -218,13 +218,13 @@ impl Serve {
     }
 
     /// Creates an object.
-    fn store(&self, resource: &Resource, object: &Value) {
+    fn store(&self, resource: &ApiResource, object: &Value) {
         let object = in_namespace(resource, object);
         let (code, stored) = self.send(Method::Post, &collection(resource, &object), "application/json", Some(&object));
         assert_eq!(code, 201, "{object:?}: {stored:?}");
     }
 
-    fn remove(&self, resource: &Resource, object: &Value) {
+    fn remove(&self, resource: &ApiResource, object: &Value) {
         let namespace = object.str_at(&["metadata", "namespace"]).unwrap_or("default");
         let namespace = if resource.namespaced { namespace } else { "" };
         let name = object.str_at(&["metadata", "name"]).unwrap();
@@ -232,7 +232,7 @@ impl Serve {
     }
 }
 
-fn in_namespace(resource: &Resource, object: &Value) -> Value {
+fn in_namespace(resource: &ApiResource, object: &Value) -> Value {
     let mut object = object.clone();
     if resource.namespaced && object.at(&["metadata", "namespace"]).is_none() {
         object.insert_at(&["metadata", "namespace"], "default".into());
@@ -240,8 +240,8 @@ fn in_namespace(resource: &Resource, object: &Value) -> Value {
     object
 }
 
-fn collection(resource: &Resource, object: &Value) -> String {
-    let Resource { group, version, plural, .. } = resource;
+fn collection(resource: &ApiResource, object: &Value) -> String {
+    let ApiResource { group, version, plural, .. } = resource;
     let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
     match object.str_at(&["metadata", "namespace"]).filter(|_| resource.namespaced) {
         Some(namespace) => format!("{root}/namespaces/{namespace}/{plural}"),
@@ -268,11 +268,11 @@ impl Validate {
         let now = Timestamp::default();
         let mut given = GivenObjects::default();
         let existing = old.map_or(ExistingObjects::None, |old| {
-            let entries = std::iter::once(Entry::Document(document("old.json", old)));
+            let entries = std::iter::once(InputEntry::Document(document("old.json", old)));
             let store = Arc::new(MemoryStore::default());
             ExistingObjects::from_files(entries, store, (&mut given, "default"), &mut |item| panic!("{item:?}"))
         });
-        let settings = Settings {
+        let settings = SimulatorSettings {
             namespace: "default".to_owned(),
             request_options: RequestOptions { level: LEVEL, dry_run: true, table: false, now },
             show_last_applied: false,
@@ -331,8 +331,8 @@ impl Comparison {
     fn write(
         &mut self,
         label: &str,
-        (new, resource): (&Value, &Resource),
-        old: Option<(&Value, &Resource, &Resource)>,
+        (new, resource): (&Value, &ApiResource),
+        old: Option<(&Value, &ApiResource, &ApiResource)>,
     ) {
         for validate in &self.ways {
             let way = validate.way;

@@ -13,19 +13,11 @@ const ALLOWED: &[&str] = &[
     "crates/crdx-server/src/policies/selector.rs",
     "crates/crdx-server/src/policies/standalone.rs",
     "crates/crdx-server/src/server/http/body.rs",
-    "crates/crdx-server/src/server/http/options.rs",
-    "crates/crdx-server/src/server/http/protobuf.rs",
-    "crates/crdx-server/src/server/http/selector/field.rs",
     "crates/crdx-server/src/server/http/selector/label.rs",
     "crates/crdx-server/src/server/plugins/view.rs",
-    "crates/crdx-server/src/server/plugins/webhooks/patch.rs",
-    "crates/crdx-server/src/server/registry/list.rs",
-    "crates/crdx-server/src/server/registry/revision.rs",
     "crates/crdx-server/src/server/render.rs",
     "crates/crdx-server/src/server/strategy/definition/decode.rs",
-    "crates/crdx-server/src/server/strategy/scale/object.rs",
     "crates/crdx-server/src/server/strategy/scale/typed.rs",
-    "crates/crdx-server/src/server/strategy/typed_resource/decode.rs",
 ];
 
 /// Returns true if a type in `text` is `Result<…, String>`, on one line or several.

@@ -1,7 +1,8 @@
 //! Every built-in kind is in the folder of its group, in a file with its name.
 
+use super::architecture::modules;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folder of an API group, as in `pkg/apis` of Kubernetes: the first label of its name.
 fn folder(group: &str) -> &str {
@@ -60,4 +61,32 @@ fn files_have_the_names_of_kinds() {
     let names = ["CSIStorageCapacity", "IPAddress", "ServiceCIDR", "Pod", "ConfigMap"].map(file_name);
     assert_eq!(names, ["csi_storage_capacity", "ip_address", "service_cidr", "pod", "config_map"]);
     assert_eq!(["", "rbac.authorization.k8s.io", "apps"].map(folder), ["core", "rbac", "apps"]);
+}
+
+/// Returns true if a file creates servers with built-in kinds, but without their strategies.
+fn lacks_strategies(text: &str) -> bool {
+    let plain = text.match_indices("Server::builder(").any(|(at, _)| !text[..at].ends_with("Api"));
+    plain && text.contains("with_built_in_kinds") && !text.contains("crdx_kinds::with_kinds(")
+}
+
+#[test]
+fn servers_with_built_in_kinds_have_their_strategies() {
+    let own = ["crdx-server", "crdx-kinds"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("crates").join(name));
+    let others = modules().into_iter().filter(|source| !own.iter().any(|folder| source.file.starts_with(folder)));
+    let wrong: Vec<PathBuf> =
+        others.filter(|source| lacks_strategies(&source.text)).map(|source| source.file).collect();
+    assert!(wrong.is_empty(), "write crdx_kinds::builder: {wrong:?}");
+}
+
+#[test]
+fn a_server_without_strategies_is_found() {
+    assert!(lacks_strategies("let server = Server::builder(release, 0);\nserver.with_built_in_kinds().build();"));
+    for text in [
+        "crdx_kinds::builder(release, 0).with_built_in_kinds()",
+        "crdx_kinds::with_kinds(Server::builder(release, 0)).with_built_in_kinds()",
+        "ApiServer::builder().built_in_kinds(); crdx_kinds::builder(release, 0).with_built_in_kinds()",
+        "Server::builder(release, 0).build()",
+    ] {
+        assert!(!lacks_strategies(text), "{text}");
+    }
 }

@@ -1,8 +1,8 @@
 //! Properties of validation for arbitrary schemas and values.
 
-use crdx_server::pipeline::compiled::{Dialect, Node};
+use crdx_server::pipeline::compiled::{Dialect, SchemaNode};
 use crdx_server::pipeline::unknown::Unknown;
-use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
+use crdx_server::pipeline::{self, Facts, ObjectOrigin, ResourceVersion};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
@@ -137,7 +137,7 @@ proptest! {
 
     #[test]
     fn pruning_twice_is_pruning_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
+        let node = SchemaNode::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
         let mut once = v;
         pipeline::prune::prune(&mut once, Some(&node), true, &mut Unknown::new(false));
         let mut twice = once.clone();
@@ -149,7 +149,7 @@ proptest! {
 
     #[test]
     fn defaulting_twice_is_defaulting_once(s in schema(), v in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
+        let node = SchemaNode::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
         let mut once = v;
         pipeline::default::set_defaults(&mut once, &node, None).unwrap();
         let mut twice = once.clone();
@@ -163,7 +163,7 @@ proptest! {
     fn no_object_panics(s in schema(), new in value(), old in value()) {
         let rv = version(s);
         let read = |v, source| pipeline::decode(&rv, foo(v), source).map(|d| d.object);
-        if let (Ok(mut new), Ok(mut old)) = (read(new, Source::Request), read(old, Source::Storage)) {
+        if let (Ok(mut new), Ok(mut old)) = (read(new, ObjectOrigin::Request), read(old, ObjectOrigin::Storage)) {
             pipeline::default(&rv, &mut new).unwrap();
             pipeline::default(&rv, &mut old).unwrap();
             let fresh = pipeline::validate_create(&rv, &new).errors;
@@ -177,7 +177,7 @@ proptest! {
     /// Ratcheting only removes errors: an update never reports a schema error that a create does not report.
     #[test]
     fn ratcheting_only_removes_errors(s in schema(), new in value(), old in value()) {
-        let node = Node::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
+        let node = SchemaNode::compile(&s, Dialect::Objects, crdx_value::release::Release::NEWEST);
         let (mut correlation, pair) = crdx_server::schema::correlate::Correlation::new(&new, &old, &s);
         let fresh = pipeline::validate::validate(&new, &node, &ROOT, crdx_value::release::Release::NEWEST);
         let changed = pipeline::validate::validate_changed(&new, &node, (&ROOT, crdx_value::release::Release::NEWEST), &mut correlation, Some(pair));

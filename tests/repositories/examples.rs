@@ -1,8 +1,8 @@
 //! Counts the examples of CRDs of real projects that the server accepts.
 
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::examples::{Checker, ExampleFields, example};
-use crdx_input::{Input, Options};
+use crdx_input::{Input, InputOptions};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ fn corpus() -> Vec<(String, Value)> {
     paths.retain(|path| path.is_dir());
     paths.sort();
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    let definitions = Input::open(&paths, Options { recursive: true, ..Options::default() });
+    let definitions = Input::open(&paths, InputOptions { recursive: true, ..InputOptions::default() });
     let definitions = definitions.filter_map(|entry| match entry {
-        Entry::Document(document) if document.is_definition() => {
+        InputEntry::Document(document) if document.is_definition() => {
             let file = Path::new(&*document.source).strip_prefix(&corpus).unwrap().display().to_string();
             Some((file, document.value))
         }

@@ -2,7 +2,7 @@
 //! clients.
 
 use crate::conformance::exchange::{Client, Http, InProcess, normalise};
-use crdx_serve::Options;
+use crdx_serve::ServeOptions;
 use crdx_server::server::Method;
 use crdx_value::release::Release;
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 fn start_with_pause(pause: Duration) -> crdx_serve::Running {
     let server = crdx_kinds::builder(Release::NEWEST, 1).with_built_in_kinds().build();
-    let options = Options { pause_before_commit: pause, ..Options::default() };
+    let options = ServeOptions { pause_before_commit: pause, ..ServeOptions::default() };
     crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
 
@@ -678,7 +678,8 @@ fn third_party_clients_work() {
 fn with_limits(limits: crdx_serve::Limits) -> crdx_serve::Running {
     let runtime = crdx_serve::Runtime::new().unwrap();
     let server = crdx_kinds::builder(Release::NEWEST, 1).with_notifier(runtime.notifier()).build();
-    let running = crdx_serve::start(runtime, Arc::new(server), Options { limits, ..Options::default() }).unwrap();
+    let running =
+        crdx_serve::start(runtime, Arc::new(server), ServeOptions { limits, ..ServeOptions::default() }).unwrap();
     let reply = Http::new(&running.url()).call("POST", CRDS, Some(&crd().to_string()), None, "application/json");
     assert_eq!(reply.code, 201, "{}", reply.body);
     running

@@ -4,7 +4,7 @@ mod conversion;
 pub mod hook;
 
 use crate::conformance::exchange::{Client, Http, Reply};
-use crdx_serve::{Options, Running, WebhookService, Webhooks};
+use crdx_serve::{Running, ServeOptions, WebhookService, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Namespaces, Server, ServerBuilder};
 use crdx_value::release::Release;
@@ -32,7 +32,7 @@ fn unvalidated() -> ServerBuilder {
 fn start(hook: &Hook, server: Server) -> Running {
     let mut webhooks = Webhooks::default();
     webhooks.add("system", "hook", WebhookService::read(&hook.url).unwrap());
-    let options = Options { webhooks: Some(webhooks), ..Options::default() };
+    let options = ServeOptions { webhooks: Some(webhooks), ..ServeOptions::default() };
     crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap()
 }
 

@@ -6,14 +6,9 @@ use crdx_value::field::{FieldError, FieldPath};
 
 const LABEL: &str = "resource.kubernetes.io/admin-access";
 
-/// Returns true for the kinds that request devices.
-pub fn applies(group: &str, kind: &str) -> bool {
-    group == "resource.k8s.io" && matches!(kind, "ResourceClaim" | "ResourceClaimTemplate")
-}
-
 /// Returns the index of the first request of a claim or template for the access of an administrator
 /// (`AuthorizedForAdmin`).
-pub fn request(kind: &str, object: &Value) -> Option<usize> {
+fn request(kind: &str, object: &Value) -> Option<usize> {
     let path: &[&str] = match kind {
         "ResourceClaim" => &["spec", "devices", "requests"],
         "ResourceClaimTemplate" => &["spec", "spec", "devices", "requests"],
@@ -23,7 +18,7 @@ pub fn request(kind: &str, object: &Value) -> Option<usize> {
 }
 
 /// Returns true if a namespace has the label.
-pub fn is_allowed(namespace: &Value) -> bool {
+fn is_allowed(namespace: &Value) -> bool {
     namespace.str_at(&["metadata", "labels", LABEL]) == Some("true")
 }
 

@@ -41,7 +41,7 @@ mod warnings;
 pub mod x509;
 
 pub use certificates::certificate_signing_request::subject_refusal;
-pub use core::pod::{validate_ephemeral_containers, validate_resize};
+pub use core::pod::{validate_bound_annotations, validate_ephemeral_containers, validate_resize};
 pub use core::service::service_addresses;
 use crdx_types::empties::Empties;
 use crdx_value::Value;

@@ -20,7 +20,7 @@ use super::{
 };
 use crdx_value::release::{V1_32, V1_37, V1_38};
 use std::sync::Arc;
-use unify::{Bindings, has_variables, is_dyn_or_error, less_specific, shift};
+use unify::{Bindings, has_variables, is_dyn_or_error, shift};
 
 /// The maximum size of a map literal's type, in nodes. A map whose keys and values have the same type doubles the size,
 /// so a few dozen nested maps would exhaust the memory, as they do on a real server.
@@ -42,7 +42,7 @@ pub fn check(env: &Env, ast: Ast) -> Result<CheckedAst, Issues> {
         issues: None,
         types: vec![None; size],
         references: vec![None; size],
-        bindings: Bindings::default(),
+        bindings: Bindings::new(env.base.server),
         scopes: Vec::new(),
         source_info: &source_info,
     };
@@ -525,7 +525,7 @@ impl Checker<'_> {
     fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else { return current };
         if self.bindings.assignable([(&previous, &current)]) {
-            return if less_specific(&previous, &current) { previous } else { current };
+            return if self.bindings.less_specific(&previous, &current) { previous } else { current };
         }
         Type::Dyn
     }

@@ -3,8 +3,11 @@
 //! Follows cel-go's `checker/cost.go` and Kubernetes' `pkg/cel/library/cost.go`. The estimates determine which rules a
 //! CRD may have, so they equal the server's exactly, including its anomalies: see [`path`].
 
+mod declared;
 mod early;
 mod interval;
+mod libraries;
+mod nested;
 mod path;
 mod price;
 
@@ -14,9 +17,10 @@ use super::{
     library::Overload,
     types::Type,
 };
-use crdx_value::release::{Minor, V1_33};
+use crdx_value::release::{Minor, V1_33, V1_38};
+use declared::{AstNode, Call, DeclaredSizes};
 pub use interval::Interval;
-use path::{AstPath, Paths};
+use path::AstPath;
 
 /// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
 /// it treats every variable as having this type.
@@ -27,12 +31,14 @@ pub fn estimate(checked: &CheckedAst, root: Option<&DeclType>) -> Interval {
 /// Like [`estimate`], with the maximum size of the value at a path: a variable, then the names of fields, `@items`,
 /// `@values` and `@keys`. Without a size, the value may have any.
 pub fn estimate_with_sizes(checked: &CheckedAst, size_at: &dyn Fn(&[&str]) -> Option<u64>) -> Interval {
+    if checked.server >= V1_38 {
+        return nested::Estimator::new(checked, size_at).cost(&checked.ast.expr);
+    }
     let size = checked.types.len();
     let mut estimator = Estimator {
         checked,
         server: checked.server,
-        size_at,
-        paths: Paths::default(),
+        declared: DeclaredSizes::new(size_at),
         by_id: vec![AstPath::NONE; size],
         sizes: vec![None; size],
         entries: vec![None; size],
@@ -65,23 +71,11 @@ struct Local {
     entries: Option<Entries>,
 }
 
-/// An argument of a call.
-#[derive(Clone, Copy, Debug)]
-struct AstNode<'a> {
-    path: AstPath,
-    type_: &'a Type,
-    /// `None` for the element of a list, which has a size but no expression.
-    expr: Option<&'a Expr>,
-    size: Option<Interval>,
-}
-
 struct Estimator<'a> {
     checked: &'a CheckedAst,
     /// The minor version of the server.
     server: Minor,
-    /// The maximum size of the value at a path.
-    size_at: &'a dyn Fn(&[&str]) -> Option<u64>,
-    paths: Paths<'a>,
+    declared: DeclaredSizes<'a>,
     by_id: Vec<AstPath>,
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
@@ -110,7 +104,7 @@ impl<'a> Estimator<'a> {
             ExprKind::Ident(name) => {
                 let path = match self.local(name) {
                     Some(local) => local.path,
-                    None => self.paths.of_variable(name),
+                    None => self.declared.paths.of_variable(name),
                 };
                 self.set_path(expr.id, path);
                 SELECT
@@ -122,7 +116,7 @@ impl<'a> Estimator<'a> {
                     sum = sum.add(SELECT);
                 }
                 let path = self.path_of(operand);
-                let path = self.paths.append(path, field);
+                let path = self.declared.paths.append(path, field);
                 self.set_path(expr.id, path);
                 sum
             }
@@ -245,7 +239,7 @@ impl<'a> Estimator<'a> {
                     size = self.entries_of(container).map(|entries| entries.values);
                 }
                 let path = self.path_of(container);
-                let path = self.paths.append(path, part);
+                let path = self.declared.paths.append(path, part);
                 self.set_path(expr.id, path);
             }
             if size.is_none() && self.tracks_locals() {
@@ -258,7 +252,7 @@ impl<'a> Estimator<'a> {
 
     fn node(&mut self, expr: &'a Expr) -> AstNode<'a> {
         let mut path = self.path_of(expr);
-        if self.paths.first(path).is_some_and(|name| matches!(name, "@result" | "__result__")) {
+        if self.declared.paths.first(path).is_some_and(|name| matches!(name, "@result" | "__result__")) {
             path = AstPath::NONE;
         }
         let size = if self.tracks_locals() { self.size(expr) } else { self.size_early(expr) };
@@ -296,7 +290,7 @@ impl<'a> Estimator<'a> {
         let values = item == Item::Value || item == Item::Single && is_list;
         let size = entries.map(|entries| if values { entries.values } else { entries.keys });
         let path = self.path_of(range);
-        let path = self.paths.append(path, part);
+        let path = self.declared.paths.append(path, part);
         self.locals.push(Local { name: name.to_owned(), path, size, entries: None });
     }
 
@@ -358,7 +352,7 @@ impl<'a> Estimator<'a> {
         if let Some(size) = literal_size(expr) {
             return Some(size);
         }
-        if let Some(size) = self.declared_size(self.path_of(expr)) {
+        if let Some(size) = self.declared.of_path(self.path_of(expr)) {
             self.set_size(expr.id, Some(size));
             return Some(size);
         }
@@ -379,16 +373,6 @@ impl<'a> Estimator<'a> {
             ExprKind::Ident(name) => self.local(name).and_then(|local| local.entries),
             _ => None,
         }
-    }
-
-    /// The size that the declared type at a path allows.
-    fn declared_size(&self, path: AstPath) -> Option<Interval> {
-        (self.size_at)(self.paths.parts(path)).map(|most| Interval::new(0, most))
-    }
-
-    /// The size of an argument: the computed size or, if there is none, the declared size.
-    fn node_size(&self, node: &AstNode) -> Interval {
-        node.size.or_else(|| self.declared_size(node.path)).unwrap_or(Interval::UNKNOWN)
     }
 
     /// The size of an operand of a standard operator.
@@ -426,29 +410,12 @@ enum Item {
     Single,
 }
 
-/// A call with its analyzed arguments.
-struct Call<'c, 'a> {
-    expr: &'a Expr,
-    member: bool,
-    /// The arguments, receiver first.
-    args: &'c [AstNode<'a>],
-    /// The costs of the arguments, without the receiver.
-    costs: &'c [Interval],
-}
-
-impl Call<'_, '_> {
-    fn args_cost(&self) -> Interval {
-        self.costs.iter().fold(Interval::ZERO, |sum, cost| sum.add(*cost))
-    }
-}
-
 impl<'a> Estimator<'a> {
     /// The cost of one overload including its arguments, and the size of its result.
     fn overload(&mut self, call: &Call<'_, 'a>, overload: &Overload) -> (Interval, Option<Interval>) {
-        let cost = |index: usize| call.costs.get(index).copied().unwrap_or(Interval::ZERO);
         match overload.function {
             "_&&_" | "_||_" => {
-                let (left, right) = (cost(0), cost(1));
+                let (left, right) = (call.cost(0), call.cost(1));
                 (Interval::new(left.min, left.add(right).max), None)
             }
             "_?_:_" => {
@@ -462,7 +429,7 @@ impl<'a> Estimator<'a> {
                 {
                     self.set_entries(call.expr.id, yes.union(no));
                 }
-                (cost(0).add(cost(1).union(cost(2))), Some(size))
+                (call.cost(0).add(call.cost(1).union(call.cost(2))), Some(size))
             }
             _ => {
                 let (own, size) = self.price(call, overload);

@@ -127,6 +127,7 @@ mod tests {
         // No operator absorbs the cost limit error.
         assert_eq!(run("self.all(x, x.size() < 5) || true", 10).0, exceeded);
         assert_eq!(run("lists.range(1000000).size()", PER_CALL_LIMIT).0, exceeded);
+        assert_eq!(run("[[1]].flatten(9223372036854775807).size()", PER_CALL_LIMIT).0, exceeded);
         assert_eq!(
             run("lists.range(100000000).size()", PER_CALL_LIMIT).0,
             "lists.range: size 100000000 exceeds maximum allowed (1000000)"
@@ -290,6 +291,48 @@ mod tests {
             assert_eq!(run_on(minor, "'abba'.matches(self) && 'abba'.find(self) == 'bb'"), "true", "{minor}");
             assert_eq!(run_on(minor, "matches(self, 'b')"), "true", "{minor}");
         }
+    }
+
+    /// The cost of an expression in a release.
+    fn cost_on(minor: u16, source: &str) -> u64 {
+        let env = Env::new(BaseEnv::for_stored(crdx_value::release::Release::new(minor).unwrap()));
+        let program = Program::plan(&env.compile(source).unwrap(), &env).unwrap();
+        program.run(&[], PER_CALL_LIMIT, &Steps::of_request()).cost
+    }
+
+    /// Costs of a real server of 1.38. Before, all operands are evaluated, and the call is charged.
+    #[test]
+    fn a_failed_operand_ends_a_call_without_a_charge_since_1_38() {
+        for (source, before, since) in [
+            ("[[1][dyn(7)], 'a'.size()].size() == 1", 14, 3),
+            ("{'a': [1][dyn(7)]}.size() == 1", 34, 3),
+            ("[1][dyn(7)] + 'aa'.size() == 2", 5, 3),
+            ("!dyn([1][dyn(7)])", 4, 3),
+            ("[1][dyn(7)] == 1", 3, 3),
+            ("[1, 2].slice(1, 9).size() == 0", 14, 12),
+            ("lists.range(-1).size() == 0", 14, 12),
+            ("[1].map(x, [1][dyn(7)]).size() == 0", 17, 5),
+            ("[1].transformList(i, x, [1][dyn(7)]).size() == 0", 17, 5),
+            ("{'a': 1}.transformMap(k, v, [1][dyn(7)]).size() == 0", 8, 6),
+            ("[[1], [2]].flatten(2).size() == 2", 17, 17),
+        ] {
+            assert_eq!((cost_on(37, source), cost_on(38, source)), (before, since), "{source}");
+        }
+    }
+
+    /// Answers of a real server of 1.38.
+    #[test]
+    fn empty_text_has_no_elements_since_1_38() {
+        assert_eq!(run_on(37, "dyn('').map(x, x).size() == 0"), "got 'types.String', expected iterable type");
+        assert_eq!(run_on(38, "dyn('').map(x, x).size() == 0"), "true");
+        assert_eq!(run_on(38, "dyn('a').map(x, x).size() == 0"), "got 'types.String', expected iterable type");
+    }
+
+    /// Answers of a real server of 1.38.
+    #[test]
+    fn only_values_with_an_order_are_compared_with_nan() {
+        assert_eq!(run_on(38, "'a' < dyn(double('NaN'))"), "false");
+        assert_eq!(run_on(38, "dyn({}) < double('NaN')"), "no such overload: _<_");
     }
 
     /// Answers of real servers of 1.33 and 1.37, and of 1.30.

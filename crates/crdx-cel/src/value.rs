@@ -32,8 +32,8 @@ pub use list::{Element, List};
 pub use map::{Map, MapKey};
 pub use message::Message;
 pub use opaque::{
-    Access, Attributes, Authorizer, Cidr, Decision, Ip, NamedFormat, Opaque, PathCheck, Quantity, ResourceCheck,
-    Semver, Subject, Url, User, Verdict, parse_request_uri,
+    Access, Attributes, AuthorizationSubject, Authorizer, Cidr, Decision, Ip, NamedFormat, Opaque, PathCheck, Quantity,
+    ResourceCheck, Semver, Url, User, Verdict, parse_request_uri,
 };
 pub use order::compare;
 pub use partial::{Gaps, UsedGap};

@@ -48,7 +48,7 @@ impl Written {
 }
 
 /// A list of webhook configurations or policies.
-struct Kind {
+struct AdmissionList {
     plural: &'static str,
     /// The list of bindings without which a policy has no effect.
     bindings: Option<&'static str>,
@@ -57,26 +57,26 @@ struct Kind {
     words: &'static str,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind {
+const KINDS: [AdmissionList; 4] = [
+    AdmissionList {
         plural: "mutatingwebhookconfigurations",
         bindings: None,
         note: "mutatingWebhook",
         words: "mutating webhooks may change it",
     },
-    Kind {
+    AdmissionList {
         plural: "validatingwebhookconfigurations",
         bindings: None,
         note: "validatingWebhook",
         words: "validating webhooks may reject it",
     },
-    Kind {
+    AdmissionList {
         plural: "mutatingadmissionpolicies",
         bindings: Some("mutatingadmissionpolicybindings"),
         note: "mutatingPolicy",
         words: "mutating admission policies may change it",
     },
-    Kind {
+    AdmissionList {
         plural: "validatingadmissionpolicies",
         bindings: Some("validatingadmissionpolicybindings"),
         note: "validatingPolicy",
@@ -105,7 +105,7 @@ impl Connection {
         let resource = |group: &str, plural: &str| {
             served.iter().find(|r| r.group == group && r.plural == plural).map(|r| self.all(r))
         };
-        let kinds: Vec<&Kind> = KINDS.iter().filter(|_| !evaluates_policies).collect();
+        let kinds: Vec<&AdmissionList> = KINDS.iter().filter(|_| !evaluates_policies).collect();
         let pending: Vec<(Option<PendingResponse>, Option<PendingResponse>)> = kinds
             .iter()
             .map(|kind| (resource(GROUP, kind.plural), kind.bindings.and_then(|plural| resource(GROUP, plural))))
@@ -215,7 +215,7 @@ fn hooks(item: &Value, bindings: Option<&Value>) -> Vec<Hook> {
 }
 
 /// The entries of a list that match the writes.
-fn intercepting(kind: &Kind, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<RunNote> {
+fn intercepting(kind: &AdmissionList, list: &Value, bindings: Option<&Value>, written: &[Written]) -> Option<RunNote> {
     let hooks: Vec<Hook> = array(list, &["items"]).iter().flat_map(|item| hooks(item, bindings)).collect();
     let each = written.iter().filter_map(|written| {
         let names = hooks.iter().filter(|hook| hook.intercepts(written)).map(|hook| hook.name.as_str());

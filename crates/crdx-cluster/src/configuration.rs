@@ -6,7 +6,7 @@ use super::credentials::Credentials;
 use super::fields::FieldError;
 use super::kubeconfig::{Cluster, Context, Impersonate, Kubeconfig, Pem, User};
 use super::secret::Secret;
-use super::{Error, Target, proxy};
+use super::{ClusterFlags, Error, proxy};
 use crdx_value::base64::Encoding;
 use crdx_value::{Value, object};
 use http::Uri;
@@ -31,7 +31,7 @@ pub struct Configuration {
 }
 
 /// The configuration that kubectl would use. Runs a credential plugin for at most `limit`.
-pub async fn configuration(target: &Target, limit: Duration) -> Result<Configuration, Error> {
+pub async fn configuration(target: &ClusterFlags, limit: Duration) -> Result<Configuration, Error> {
     let (cluster, user) = selected(&merged(target)?, target, &ServiceAccount::default())?;
     let Some(server) = &cluster.server else {
         return Err(Error::unreachable(
@@ -79,7 +79,7 @@ pub async fn configuration(target: &Target, limit: Duration) -> Result<Configura
 }
 
 /// The merged kubeconfig. A missing file in the list `KUBECONFIG` counts as empty, as in kubectl.
-fn merged(target: &Target) -> Result<Kubeconfig, Error> {
+fn merged(target: &ClusterFlags) -> Result<Kubeconfig, Error> {
     let mut all = Kubeconfig::default();
     for file in files(target) {
         if target.kubeconfig.is_none() && !file.exists() {
@@ -97,7 +97,7 @@ fn merged(target: &Target) -> Result<Kubeconfig, Error> {
 }
 
 /// Selects context, cluster and user, and applies the flags.
-fn selected(all: &Kubeconfig, target: &Target, account: &ServiceAccount) -> Result<(Cluster, User), Error> {
+fn selected(all: &Kubeconfig, target: &ClusterFlags, account: &ServiceAccount) -> Result<(Cluster, User), Error> {
     let named = target.context.as_ref().or(all.current_context.as_ref());
     let context = match named {
         Some(name) => {
@@ -150,7 +150,7 @@ fn missing<T>(what: &str, name: &str, existing: &[(String, T)]) -> Error {
 }
 
 /// Applies the flags that describe the cluster.
-fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
+fn over_cluster(cluster: &mut Cluster, target: &ClusterFlags) -> Result<(), Error> {
     if let Some(server) = &target.server {
         cluster.server = Some(server.clone().into());
     }
@@ -171,7 +171,7 @@ fn over_cluster(cluster: &mut Cluster, target: &Target) -> Result<(), Error> {
 }
 
 /// Applies the flags that describe the user.
-fn over_user(user: &mut User, target: &Target) {
+fn over_user(user: &mut User, target: &ClusterFlags) {
     if let Some(token) = &target.token {
         // `--token` overrides every other credential except client certificates.
         let User { certificate, key, impersonate, .. } = std::mem::take(user);

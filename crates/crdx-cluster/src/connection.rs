@@ -6,7 +6,7 @@ use super::configuration::{Configuration, configuration, unusable};
 use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};
-use super::{Error, JSON, Target, log, tls, warnings};
+use super::{ClusterFlags, Error, JSON, log, tls, warnings};
 use crdx_value::Value;
 use crdx_value::lock::lock;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};
@@ -42,7 +42,7 @@ pub struct Connection {
     /// `None` only during drop.
     runtime: Option<Runtime>,
     handle: Handle,
-    line: Arc<Line>,
+    line: Arc<SharedConnection>,
     pub(super) cache: Cache,
     pub(super) discovered: Mutex<Option<Discovered>>,
 }
@@ -100,7 +100,7 @@ struct Client {
 
 impl Client {
     /// Reads the configuration and runs its credential plugin.
-    async fn open(target: &Target) -> Result<Self, Error> {
+    async fn open(target: &ClusterFlags) -> Result<Self, Error> {
         let limit = target.request_timeout.unwrap_or(PLUGIN_TIMEOUT);
         let Configuration { config, credentials, are_withheld } = configuration(target, limit).await?;
         let url = config.cluster_url.to_string();
@@ -112,7 +112,7 @@ impl Client {
 impl Connection {
     /// Reads the configuration; the first request opens the socket. `warn` is called once with each distinct text of the
     /// server's warnings.
-    pub fn open(target: &Target, warn: fn(&str)) -> Result<Self, Error> {
+    pub fn open(target: &ClusterFlags, warn: fn(&str)) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -127,7 +127,7 @@ impl Connection {
             }
         };
         let cache = Cache::new(target.cache.as_deref(), &client.url);
-        let line = Line {
+        let line = SharedConnection {
             client,
             timeout: target.request_timeout,
             at_once: Semaphore::new(MAX_CONCURRENT),
@@ -206,7 +206,7 @@ impl Stream {
 }
 
 /// State shared by all requests.
-struct Line {
+struct SharedConnection {
     client: Client,
     timeout: Option<Duration>,
     at_once: Semaphore,
@@ -222,7 +222,7 @@ struct Line {
     warned: Mutex<HashSet<String>>,
 }
 
-impl Line {
+impl SharedConnection {
     async fn get(&self, path: &str, accept: &str) -> Result<Answer, Error> {
         let _turn = self.at_once.acquire().await;
         if let Some(error) = lock(&self.closed).clone() {

@@ -1,7 +1,7 @@
 //! Facts from the kubeconfig that are needed without a connection; read with the reader in `text`, because kube would
 //! be slow to start.
 
-use super::Target;
+use super::ClusterFlags;
 use crdx_text::yaml;
 use crdx_value::Value;
 use std::path::PathBuf;
@@ -37,13 +37,13 @@ impl ServiceAccount {
 }
 
 /// The namespace of objects that do not name one: `named`, that of the selected context, or `default`.
-pub fn namespace_or_default(named: Option<&str>, target: &Target) -> String {
+pub fn namespace_or_default(named: Option<&str>, target: &ClusterFlags) -> String {
     named.map(str::to_owned).or_else(|| namespace(target)).unwrap_or_else(|| "default".to_owned())
 }
 
 /// The namespace of the selected context, or in a pod the pod's namespace, also with `--server`, as in client-go; `None` if
 /// neither names one. Errors in the kubeconfig are reported when a connection is opened, not here.
-fn namespace(target: &Target) -> Option<String> {
+fn namespace(target: &ClusterFlags) -> Option<String> {
     of_context(&documents(target), target.context.as_deref()).or_else(|| {
         let account = ServiceAccount::default();
         account.server()?;
@@ -54,8 +54,8 @@ fn namespace(target: &Target) -> Option<String> {
 }
 
 /// Returns true if a flag, a kubeconfig or a service account selects a cluster.
-pub fn is_configured(target: &Target) -> bool {
-    let Target { kubeconfig, context, cluster, server, .. } = target;
+pub fn is_configured(target: &ClusterFlags) -> bool {
+    let ClusterFlags { kubeconfig, context, cluster, server, .. } = target;
     kubeconfig.is_some()
         || context.is_some()
         || cluster.is_some()
@@ -65,7 +65,7 @@ pub fn is_configured(target: &Target) -> bool {
 }
 
 /// The names of the entries in a list of the kubeconfig: `contexts`, `clusters` or `users`.
-pub fn names(target: &Target, list: &str) -> Vec<String> {
+pub fn names(target: &ClusterFlags, list: &str) -> Vec<String> {
     let documents = documents(target);
     let entries = documents.iter().filter_map(|d| d.get(list)?.as_array()).flatten();
     let mut names: Vec<String> = entries.filter_map(|e| e.str_at(&["name"])).map(str::to_owned).collect();
@@ -75,13 +75,13 @@ pub fn names(target: &Target, list: &str) -> Vec<String> {
 }
 
 /// The kubeconfig files that exist.
-fn documents(target: &Target) -> Vec<Value> {
+fn documents(target: &ClusterFlags) -> Vec<Value> {
     let texts = files(target).into_iter().filter_map(|file| std::fs::read(file).ok());
     texts.filter_map(|text| yaml::read(&text).ok()).collect()
 }
 
 /// The files that kubectl merges; the first value for a key wins.
-pub(super) fn files(target: &Target) -> Vec<PathBuf> {
+pub(super) fn files(target: &ClusterFlags) -> Vec<PathBuf> {
     if let Some(file) = &target.kubeconfig {
         return vec![file.clone()];
     }

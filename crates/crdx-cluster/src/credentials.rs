@@ -64,7 +64,7 @@ impl From<CredentialsError> for Error {
 }
 
 /// The source of the header.
-enum Source {
+enum TokenSource {
     Nothing,
     Fixed(HeaderValue),
     File { file: PathBuf, last: Arc<Mutex<Last<Instant>>> },
@@ -79,7 +79,7 @@ struct Last<T> {
 
 /// The credentials of a user.
 pub struct Credentials {
-    source: Source,
+    source: TokenSource,
     /// The certificate and key that a plugin printed, in PEM.
     pub identity: Option<(Vec<u8>, Secret)>,
 }
@@ -87,7 +87,7 @@ pub struct Credentials {
 impl Credentials {
     /// No credentials.
     pub fn none() -> Self {
-        Self { source: Source::Nothing, identity: None }
+        Self { source: TokenSource::Nothing, identity: None }
     }
 
     /// Reads the credentials of a user, in client-go's order of precedence. May run the user's plugin; `cluster` is given to
@@ -102,7 +102,7 @@ impl Credentials {
             match read(file) {
                 Ok(header) => {
                     let last = Last { header: Some(header), time: Some(Instant::now()) };
-                    return Ok(only(Source::File { file: file.clone(), last: Arc::new(Mutex::new(last)) }));
+                    return Ok(only(TokenSource::File { file: file.clone(), last: Arc::new(Mutex::new(last)) }));
                 }
                 // As in client-go, `token` is used if the file cannot be read.
                 Err(_) if user.token.is_some() => {}
@@ -110,16 +110,16 @@ impl Credentials {
             }
         }
         if let Some(token) = &user.token {
-            return Ok(only(Source::Fixed(bearer(token.expose(), "of the user")?)));
+            return Ok(only(TokenSource::Fixed(bearer(token.expose(), "of the user")?)));
         }
         if let Some(name) = name {
             let password = user.password.as_ref().map_or("", Secret::expose);
-            return Ok(only(Source::Fixed(basic(name, password)?)));
+            return Ok(only(TokenSource::Fixed(basic(name, password)?)));
         }
         if let Some(provider) = &user.provider {
             let token = provider.id_token.as_ref().filter(|_| provider.name == "oidc");
             let token = token.ok_or(CredentialsError::Provider)?;
-            return Ok(only(Source::Fixed(bearer(token.expose(), "of the user's auth-provider")?)));
+            return Ok(only(TokenSource::Fixed(bearer(token.expose(), "of the user's auth-provider")?)));
         }
         match &user.plugin {
             // As in client-go, a plugin is not run if there is a client certificate.
@@ -127,7 +127,7 @@ impl Credentials {
                 let plugin = Arc::new(plugin.clone());
                 let (credential, header) = run(&plugin, &cluster, limit).await?;
                 let last = Mutex::new(Last { header, time: credential.expires });
-                let source = Source::Plugin { plugin, cluster, limit, last };
+                let source = TokenSource::Plugin { plugin, cluster, limit, last };
                 Ok(Self { source, identity: credential.identity })
             }
             _ => Ok(Self::none()),
@@ -137,9 +137,9 @@ impl Credentials {
     /// The header for a request. A token that has expired is renewed first.
     pub async fn header(&self) -> Result<Option<HeaderValue>, CredentialsError> {
         match &self.source {
-            Source::Nothing => Ok(None),
-            Source::Fixed(header) => Ok(Some(header.clone())),
-            Source::File { file, last } => {
+            TokenSource::Nothing => Ok(None),
+            TokenSource::Fixed(header) => Ok(Some(header.clone())),
+            TokenSource::File { file, last } => {
                 let mut last = last.lock().await;
                 if last.time.is_none_or(|time| time.elapsed() > FILE_AGE) {
                     let file = file.clone();
@@ -151,7 +151,7 @@ impl Credentials {
                 }
                 Ok(last.header.clone())
             }
-            Source::Plugin { plugin, cluster, limit, last } => {
+            TokenSource::Plugin { plugin, cluster, limit, last } => {
                 let mut last = last.lock().await;
                 if last.header.is_some() && last.time.is_some_and(|time| now() > time) {
                     let (credential, header) = run(plugin, cluster, *limit).await?;

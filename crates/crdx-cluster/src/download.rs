@@ -119,14 +119,14 @@ impl Downloader {
 }
 
 async fn get(url: &str) -> Result<Vec<u8>, DownloadError> {
-    let mut target = Target::parse(url)?;
+    let mut target = DownloadUrl::parse(url)?;
     for _ in 0..=MAX_REDIRECTS {
         match target.ask().await? {
-            Answer::Content(content) => return Ok(content),
-            Answer::Redirect(redirect) => {
+            DownloadResponse::Content(content) => return Ok(content),
+            DownloadResponse::Redirect(redirect) => {
                 // A password is for its own host only.
                 let authorization = target.authorization.filter(|_| redirect.is_same_host);
-                target = Target { url: redirect.url, authorization };
+                target = DownloadUrl { url: redirect.url, authorization };
             }
         }
     }
@@ -134,17 +134,17 @@ async fn get(url: &str) -> Result<Vec<u8>, DownloadError> {
 }
 
 /// A URL, without user and password.
-struct Target {
+struct DownloadUrl {
     url: Uri,
     authorization: Option<HeaderValue>,
 }
 
-enum Answer {
+enum DownloadResponse {
     Content(Vec<u8>),
     Redirect(Redirect),
 }
 
-impl Target {
+impl DownloadUrl {
     fn parse(url: &str) -> Result<Self, DownloadError> {
         let invalid = |_: InvalidUri| DownloadError::Url;
         let (scheme, rest) = url.split_once("://").ok_or(DownloadError::Url)?;
@@ -165,7 +165,7 @@ impl Target {
         self.url.authority().map_or_else(String::new, ToString::to_string)
     }
 
-    async fn ask(&self) -> Result<Answer, DownloadError> {
+    async fn ask(&self) -> Result<DownloadResponse, DownloadError> {
         let host = || self.host();
         let failed = |error: &dyn Error| DownloadError::Connection { host: host(), reason: root_cause(error) };
         let mut config = kube::Config::new(self.url.clone());
@@ -190,7 +190,7 @@ impl Target {
         if status.is_redirection()
             && let Some(location) = response.headers().get(LOCATION)
         {
-            return Ok(Answer::Redirect(followed(&self.url, location.to_str().unwrap_or_default())?));
+            return Ok(DownloadResponse::Redirect(followed(&self.url, location.to_str().unwrap_or_default())?));
         }
         if status != StatusCode::OK {
             return Err(DownloadError::Status { host: host(), status });
@@ -208,7 +208,7 @@ impl Target {
                 return Err(DownloadError::TooSlow);
             }
         }
-        Ok(Answer::Content(content))
+        Ok(DownloadResponse::Content(content))
     }
 }
 
@@ -237,12 +237,12 @@ mod tests {
 
     #[test]
     fn a_password_is_sent_as_a_header_only() {
-        let target = Target::parse("HTTPS://me:a%40b@Host:8443/p?q=1#f").unwrap();
+        let target = DownloadUrl::parse("HTTPS://me:a%40b@Host:8443/p?q=1#f").unwrap();
         assert_eq!(target.url.to_string(), "https://Host:8443/p?q=1");
         assert_eq!(target.authorization.unwrap(), "Basic bWU6YUBi");
-        assert_eq!(Target::parse("http://h?q").unwrap().url.to_string(), "http://h/?q");
+        assert_eq!(DownloadUrl::parse("http://h?q").unwrap().url.to_string(), "http://h/?q");
         for wrong in ["h/p", "https://", "https:///p", "ftp://h/p", "https://a b/", "https://u:p@/"] {
-            assert!(Target::parse(wrong).is_err(), "{wrong}");
+            assert!(DownloadUrl::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -71,7 +71,7 @@ pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,applicatio
 
 /// The flags that select a cluster and user. `None` or empty means the kubeconfig's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct ClusterFlags {
     /// `--kubeconfig`
     pub kubeconfig: Option<PathBuf>,
     /// `--context`

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::cache::Cache;
 use super::discovery::Discovered;
-use super::{Error, Target};
+use super::{ClusterFlags, Error};
 use crdx_value::Value;
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ pub struct Connection {
 impl Connection {
     /// # Errors
     /// Always: the program cannot connect to a cluster.
-    pub fn open(_: &Target, _: fn(&str)) -> Result<Self, Error> {
+    pub fn open(_: &ClusterFlags, _: fn(&str)) -> Result<Self, Error> {
         Err(Error::unreachable(
             "this program was built without access to clusters",
             "build it with its default features; --offline uses no cluster",

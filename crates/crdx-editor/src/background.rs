@@ -1,7 +1,7 @@
 //! Work that must not delay a response: reading messages, running git, and reading the cluster. Each runs on a thread and
 //! sends its results to the session as [`Event`]s.
 
-use super::cluster::{Cluster, Fetched};
+use super::cluster::{EditorCluster, Fetched};
 use crdx_engine::simulation::object::Kind;
 use crdx_input::committed::committed;
 use crdx_value::STACK_SIZE;
@@ -65,7 +65,7 @@ impl Background {
     pub fn ask_cluster(&mut self, kinds: Vec<Kind>) {
         let events = self.events.clone();
         let cluster = self.cluster.get_or_insert_with(|| {
-            let mut cluster = Cluster::default();
+            let mut cluster = EditorCluster::default();
             worker(events, move |kinds: Vec<Kind>| Event::Fetched(cluster.fetch(kinds)))
         });
         let _ = cluster.send(kinds);

@@ -1,6 +1,6 @@
 //! The schemas of built-in kinds, from the table of Go types, which has no descriptions.
 
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_types::openapi::{OpenApiVersion, PREFIX_V2, model_name, schemas};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
@@ -11,7 +11,7 @@ const VALUES: [&str; 2] = ["items", "additionalProperties"];
 
 /// The schema of a built-in object, as far as the field at `path` and its members need it: a schema of all fields would repeat
 /// the same types many times.
-pub fn schema(object: &Value, path: &[Step], release: Release) -> Option<Value> {
+pub fn schema(object: &Value, path: &[PathStep], release: Release) -> Option<Value> {
     let types = Types::for_release(release.minor().number().into());
     let id = types.of_kind(object.str_at(&["apiVersion"])?, object.str_at(&["kind"])?)?;
     let all = schemas(types, id, OpenApiVersion::V2);
@@ -19,7 +19,7 @@ pub fn schema(object: &Value, path: &[Step], release: Release) -> Option<Value> 
 }
 
 /// A schema without references on the way to the field at `path`.
-fn expanded(all: &Map, schema: &Value, path: &[Step]) -> Value {
+fn expanded(all: &Map, schema: &Value, path: &[PathStep]) -> Value {
     let mut schema = resolved(all, schema);
     let Some(members) = schema.as_object_mut() else { return schema };
     let (next, rest) = path.split_first().map_or((None, path), |(next, rest)| (Some(next), rest));
@@ -35,13 +35,13 @@ fn expanded(all: &Map, schema: &Value, path: &[Step]) -> Value {
         }
         child
     };
-    let is_property = |name: &str| matches!(next, Some(Step::Member(member)) if member == name);
+    let is_property = |name: &str| matches!(next, Some(PathStep::Member(member)) if member == name);
     if let Some(Value::Object(properties)) = members.get_mut("properties") {
         for (name, property) in properties.iter_mut() {
             *property = child(property, is_property(name));
         }
     }
-    let is_values = [matches!(next, Some(Step::Item(_))), matches!(next, Some(Step::Member(_)))];
+    let is_values = [matches!(next, Some(PathStep::Item(_))), matches!(next, Some(PathStep::Member(_)))];
     for (key, is_next) in VALUES.into_iter().zip(is_values) {
         if let Some(values) = members.get_mut(key).filter(|values| values.as_object().is_some()) {
             *values = child(values, is_next);
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn the_schema_follows_the_path() {
         let pod = object([("apiVersion", "v1"), ("kind", "Pod")]);
-        let member = |name: &str| Step::Member(name.to_owned());
-        let path = [member("spec"), member("containers"), Step::Item(0), member("imagePullPolicy")];
+        let member = |name: &str| PathStep::Member(name.to_owned());
+        let path = [member("spec"), member("containers"), PathStep::Item(0), member("imagePullPolicy")];
         let root = schema(&pod, &path, Release::NEWEST).unwrap();
         let policy = at(&root, &path).unwrap();
         assert_eq!(policy.get("enum").and_then(Value::as_array).map(<[Value]>::len), Some(3), "{policy:?}");

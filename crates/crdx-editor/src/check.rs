@@ -1,7 +1,7 @@
 //! Checks the documents of one file as `validate`, `lint` and `test` do, with CRDs and policies that are read once.
 
 use super::served_kind::ServedKind;
-use crdx_engine::documents::{Document, Entry};
+use crdx_engine::documents::{Document, InputEntry};
 use crdx_engine::lint::check::{self, Linted, Old, policy};
 use crdx_engine::lint::policies::references::Objects;
 use crdx_engine::report::ObjectReport;
@@ -14,9 +14,9 @@ use crdx_engine::suites::Suite;
 use crdx_engine::suites::suite::SuiteError;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
-use crdx_input::{Input, Options};
+use crdx_input::{Input, InputOptions};
 use crdx_runner::simulation::{Plan, Simulation};
-use crdx_runner::suites::load::{Library, Problem};
+use crdx_runner::suites::load::{Library, LoadProblem};
 use crdx_runner::suites::plan::{self, Selection};
 use crdx_runner::suites::suite_run::SuiteRun;
 use crdx_runner::suites::{find, run};
@@ -67,7 +67,7 @@ pub struct Tested {
     pub suite: Arc<Suite>,
     pub runs: Vec<SuiteRun>,
     /// The files that cannot be read.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<LoadProblem>,
     /// The severity of the warnings about the text of the suite.
     pub warnings: Severity,
 }
@@ -84,7 +84,7 @@ impl Committed {
     /// Reads the objects of a version called `name`. Documents that are not objects are skipped.
     pub fn read(name: &str, content: &[u8]) -> Self {
         let entries = || {
-            let options = Options { skip_non_objects: true, ..Options::default() };
+            let options = InputOptions { skip_non_objects: true, ..InputOptions::default() };
             Input::from_reader(name, Box::new(Cursor::new(content.to_owned())), options)
         };
         let old = |mut object: Object| {
@@ -163,7 +163,7 @@ impl Checker {
         let (mut in_file, mut elsewhere) = (Vec::new(), Vec::new());
         for part in parts.others {
             let object = part.iter().find_map(|entry| match entry {
-                Entry::Document(document) => Some(&document.value),
+                InputEntry::Document(document) => Some(&document.value),
                 _ => None,
             });
             let is_own = |own: &Simulation| object.is_some_and(|object| definition(own, object).is_some());
@@ -193,7 +193,7 @@ impl Checker {
     fn own(&self, definitions: &[Object]) -> io::Result<Simulation> {
         let plan = Plan { crds: Vec::new(), ..(*self.plan).clone() };
         let mut own = Simulation::prepare(Arc::new(plan), &mut |_| {});
-        let definitions = definitions.iter().map(|object| Entry::Document(object.document.clone()));
+        let definitions = definitions.iter().map(|object| InputEntry::Document(object.document.clone()));
         own.simulate(definitions.collect::<Vec<_>>().into_iter(), &mut |_| {})?;
         Ok(own)
     }
@@ -259,7 +259,9 @@ impl Checker {
     /// The objects of a file.
     pub fn documents(&self, path: &str, content: &str) -> Vec<Document> {
         let entries = self.input(path, content);
-        entries.filter_map(|entry| if let Entry::Document(document) = entry { Some(document) } else { None }).collect()
+        entries
+            .filter_map(|entry| if let InputEntry::Document(document) = entry { Some(document) } else { None })
+            .collect()
     }
 
     /// True if the file at `path` is one of the workspace's files with CRDs.
@@ -288,7 +290,7 @@ impl Checker {
     }
 
     fn input(&self, path: &str, content: &str) -> Input {
-        let options = Options { skip_non_objects: true, ..self.plan.options.clone() };
+        let options = InputOptions { skip_non_objects: true, ..self.plan.options.clone() };
         Input::from_reader(path, Box::new(Cursor::new(content.to_owned())), options)
     }
 
@@ -298,15 +300,15 @@ impl Checker {
         let mut notes = Vec::new();
         for entry in self.input(path, content) {
             match entry {
-                Entry::Warning(note) if note.position.is_some() => notes.push(note),
-                Entry::Document(document) if document.is_definition() || document.is_policy() => {
+                InputEntry::Warning(note) if note.position.is_some() => notes.push(note),
+                InputEntry::Document(document) if document.is_definition() || document.is_policy() => {
                     let shown = notes.drain(..).enumerate();
                     let warnings = shown.map(|(i, note)| warning(&note, &document, i < MAX_FOUND)).collect();
                     let object = Object { document, warnings };
                     let list = if object.is_definition() { &mut parts.definitions } else { &mut parts.policies };
                     list.push(object);
                 }
-                other => parts.others.push(notes.drain(..).map(Entry::Warning).chain([other]).collect()),
+                other => parts.others.push(notes.drain(..).map(InputEntry::Warning).chain([other]).collect()),
             }
         }
         parts
@@ -319,13 +321,13 @@ struct Parts {
     definitions: Vec<Object>,
     policies: Vec<Object>,
     /// Every other document, with the warnings about it, and every problem.
-    others: Vec<Vec<Entry>>,
+    others: Vec<Vec<InputEntry>>,
 }
 
 impl Parts {
     fn objects(&self) -> impl Iterator<Item = &Value> {
         let others = self.others.iter().flatten().filter_map(|entry| match entry {
-            Entry::Document(document) => Some(&document.value),
+            InputEntry::Document(document) => Some(&document.value),
             _ => None,
         });
         self.definitions.iter().chain(&self.policies).map(Object::value).chain(others)

@@ -1,13 +1,13 @@
 //! Reads CRDs from the cluster of the current context. The kubeconfig is read for every request, so a change of the context
 //! takes effect.
 
-use crdx_cluster::{Connection, Simulated, Target};
+use crdx_cluster::{ClusterFlags, Connection, Simulated};
 use crdx_engine::simulation::object::Kind;
 use crdx_value::Value;
 
 /// Connects to the cluster.
 #[derive(Debug, Default)]
-pub struct Cluster {
+pub struct EditorCluster {
     /// The URL of the last cluster and the release to simulate for it.
     known: Option<(String, Simulated)>,
 }
@@ -30,10 +30,10 @@ pub struct Identity {
     pub simulated: Simulated,
 }
 
-impl Cluster {
+impl EditorCluster {
     /// Reads the CRDs of kinds.
     pub fn fetch(&mut self, kinds: Vec<Kind>) -> Fetched {
-        let target = Target { cache: crdx_cluster::default_cache_dir(), ..Target::default() };
+        let target = ClusterFlags { cache: crdx_cluster::default_cache_dir(), ..ClusterFlags::default() };
         let connection = match Connection::open(&target, |_| {}) {
             Ok(connection) => connection,
             Err(error) => return Fetched { cluster: Err(error), definitions: Vec::new() },

@@ -6,7 +6,7 @@ use super::served_kind::ServedKind;
 use super::suggestion::{Insertion, Suggestion};
 use super::text::Text;
 use super::{kinds, schema, skeleton};
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_value::sort::sort_by;
 use crdx_value::{Value, json};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) ->
     let number = text.position(offset).line;
     let start = text.offset(super::messages::Position { line: number, character: 0 });
     let before = text.content().get(start..offset).unwrap_or_default();
-    let line = Line { checker, path, text, start, whole: text.line(number as usize), before };
+    let line = CursorLine { checker, path, text, start, whole: text.line(number as usize), before };
     if line.is_in_empty_document() {
         return line.objects();
     }
@@ -29,7 +29,7 @@ pub fn suggestions(checker: &Checker, path: &str, text: &Text, offset: usize) ->
 
 /// The line of the cursor.
 #[derive(Clone, Copy)]
-struct Line<'a> {
+struct CursorLine<'a> {
     checker: &'a Checker,
     path: &'a str,
     text: &'a Text,
@@ -40,7 +40,7 @@ struct Line<'a> {
     before: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CursorLine<'a> {
     /// The values of the field on this line, if the cursor is behind its colon.
     fn values(self) -> Option<Vec<Suggestion>> {
         let (key, _) = self.before.split_once(": ")?;
@@ -132,7 +132,7 @@ impl<'a> Line<'a> {
         let head = self.before.get(..indent)?;
         let cursor = self.cursor(&format!("{head}{PLACEHOLDER}: null"), indent)?;
         let (last, above) = cursor.path.split_last()?;
-        if *last != Step::Member(PLACEHOLDER.to_owned()) {
+        if *last != PathStep::Member(PLACEHOLDER.to_owned()) {
             return None;
         }
         let root = schema::root(self.checker, &cursor.document.value, above)?;
@@ -163,9 +163,9 @@ impl<'a> Line<'a> {
     }
 }
 
-fn value_at<'a>(object: &'a Value, path: &[Step]) -> Option<&'a Value> {
+fn value_at<'a>(object: &'a Value, path: &[PathStep]) -> Option<&'a Value> {
     path.iter().try_fold(object, |value, step| match step {
-        Step::Member(name) => value.get(name),
-        Step::Item(index) => value.as_array()?.get(*index),
+        PathStep::Member(name) => value.get(name),
+        PathStep::Item(index) => value.as_array()?.get(*index),
     })
 }

@@ -3,7 +3,7 @@
 use super::check::Checker;
 use super::text::Text;
 use crdx_engine::documents::Document;
-use crdx_text::spans::{Spans, Step};
+use crdx_text::spans::{PathStep, Spans};
 
 /// The place of the cursor.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Cursor {
     /// The object.
     pub document: Document,
     /// The path of the field in the object.
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
 }
 
 impl Cursor {
@@ -30,7 +30,7 @@ impl Cursor {
             match document.item {
                 None => return Some(Self { document, path }),
                 Some(item) => {
-                    let own = [Step::Member("items".to_owned()), Step::Item(item)];
+                    let own = [PathStep::Member("items".to_owned()), PathStep::Item(item)];
                     if path.starts_with(&own) {
                         path.drain(..own.len());
                         cursor = Some(Self { document, path });

@@ -5,13 +5,13 @@ use super::cursor::Cursor;
 use super::schema;
 use super::text::Text;
 use crdx_engine::documents::Document;
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_value::{Value, group_version};
 use std::ops::Range;
 
 /// A field in a file with a CRD.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct FieldDefinition {
     /// The path of the file.
     pub path: String,
     pub text: Text,
@@ -25,19 +25,19 @@ pub fn definition(
     (path, text): (&str, &Text),
     offset: usize,
     read: impl FnOnce(&str) -> Option<Text>,
-) -> Option<Definition> {
+) -> Option<FieldDefinition> {
     let cursor = Cursor::at(checker, path, text, offset)?;
     let object = &cursor.document.value;
     let documents = checker.documents(path, text.content());
     if let Some(document) = documents.iter().find(|document| defines(document, object)) {
         let range = field(document, object, &cursor.path, text)?;
-        return Some(Definition { path: path.to_owned(), text: text.clone(), range });
+        return Some(FieldDefinition { path: path.to_owned(), text: text.clone(), range });
     }
     let file = checker.definition_file(checker.definition(object)?)?;
     let text = read(file)?;
     let document = checker.documents(file, text.content()).into_iter().find(|document| defines(document, object))?;
     let range = field(&document, object, &cursor.path, &text)?;
-    Some(Definition { path: file.to_owned(), text, range })
+    Some(FieldDefinition { path: file.to_owned(), text, range })
 }
 
 /// True if the document is the CRD of an object.
@@ -50,15 +50,15 @@ fn defines(document: &Document, object: &Value) -> bool {
 }
 
 /// The key of the property for a path in the text of a CRD; for `kind` and `apiVersion` the names in the CRD.
-fn field(document: &Document, object: &Value, path: &[Step], text: &Text) -> Option<Range<usize>> {
+fn field(document: &Document, object: &Value, path: &[PathStep], text: &Text) -> Option<Range<usize>> {
     let crd = &document.value;
     let (_, version) = group_version::split(object.str_at(&["apiVersion"])?);
     let versions = crd.at(&["spec", "versions"])?.as_array()?;
     let index = versions.iter().position(|one| one.str_at(&["name"]) == Some(version));
     let path_in_crd = match path {
         [] => "spec.names.kind".to_owned(),
-        [Step::Member(name)] if name == "kind" => "spec.names.kind".to_owned(),
-        [Step::Member(name)] if name == "apiVersion" => format!("spec.versions[{}].name", index?),
+        [PathStep::Member(name)] if name == "kind" => "spec.names.kind".to_owned(),
+        [PathStep::Member(name)] if name == "apiVersion" => format!("spec.versions[{}].name", index?),
         path => {
             let root = versions.get(index?)?.at(&["schema", "openAPIV3Schema"])?;
             format!("spec.versions[{}].schema.openAPIV3Schema{}", index?, schema::schema_path(root, path)?)

@@ -6,7 +6,7 @@ use crdx_engine::lint::bounds::Bound;
 use crdx_engine::lint::schema_path;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::suites::update::{edits, updated};
-use crdx_engine::suites::{Outcome, Suite};
+use crdx_engine::suites::{CaseOutcome, Suite};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub fn replacement(text: &Text, range: Range<usize>, new: &str) -> Option<Fix> {
 
 /// Writes the server's answer into a case of a suite, as `test --update` does; `None` if that is not possible. `outcomes` are
 /// the results of the case on all servers.
-pub fn accept(suite: &Suite, index: usize, outcomes: &[&Outcome], text: &Text) -> Option<Fix> {
+pub fn accept(suite: &Suite, index: usize, outcomes: &[&CaseOutcome], text: &Text) -> Option<Fix> {
     let case = suite.cases.get(index)?;
     let mut all = outcomes.iter().map(|outcome| edits(case, outcome));
     let wanted = all.next()?.ok()?;

@@ -5,7 +5,7 @@ use crdx_engine::lint::costs::{self, ExpressionCost};
 use crdx_output::cost::{count, percent};
 use crdx_server::crd;
 use crdx_server::crd::validation::rules::EXPRESSION_COST_LIMIT;
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_value::release::ReleaseSet;
 use crdx_value::{Value, json};
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ const BOUNDS: &[&str] = &[
 pub fn costs(
     definition: &Value,
     version: &str,
-    (root, path): (&Value, &[Step]),
+    (root, path): (&Value, &[PathStep]),
     releases: &ReleaseSet,
 ) -> Vec<ExpressionCost> {
     let has_rules = schema::at(root, path).is_some_and(|field| field.get("x-kubernetes-validations").is_some());
@@ -44,7 +44,7 @@ pub fn costs(
 }
 
 /// The text for a rule of a CRD with the cursor at `path`: its estimated cost, as `lint` prints it. `None` outside of rules.
-pub fn rule(definition: &Value, path: &[Step], releases: &ReleaseSet) -> Option<String> {
+pub fn rule(definition: &Value, path: &[PathStep], releases: &ReleaseSet) -> Option<String> {
     let (version, crd_field) = expression(path)?;
     let crd = crd::decode(definition).ok()?.crd;
     let name = &crd.spec.versions.get(version)?.name;
@@ -69,9 +69,9 @@ pub fn rule(definition: &Value, path: &[Step], releases: &ReleaseSet) -> Option<
 }
 
 /// The index of the version and the path in it of the expression at a path of a CRD.
-fn expression(path: &[Step]) -> Option<(usize, String)> {
-    let member = |step: &Step, name: &str| matches!(step, Step::Member(member) if member == name);
-    let [spec, versions, Step::Item(version), schema, root, rest @ ..] = path else { return None };
+fn expression(path: &[PathStep]) -> Option<(usize, String)> {
+    let member = |step: &PathStep, name: &str| matches!(step, PathStep::Member(member) if member == name);
+    let [spec, versions, PathStep::Item(version), schema, root, rest @ ..] = path else { return None };
     if !(member(spec, "spec") && member(versions, "versions") && member(schema, "schema")) {
         return None;
     }
@@ -79,17 +79,17 @@ fn expression(path: &[Step]) -> Option<(usize, String)> {
     let mut steps = rest.iter().skip_while(|_| !member(root, "openAPIV3Schema"));
     loop {
         match (steps.next()?, &mut steps) {
-            (Step::Member(name), steps) if name == "properties" => {
-                let Step::Member(property) = steps.next()? else { return None };
+            (PathStep::Member(name), steps) if name == "properties" => {
+                let PathStep::Member(property) = steps.next()? else { return None };
                 let _ = write!(crd_field, ".properties[{property}]");
             }
-            (Step::Member(name), _) if name == "items" || name == "additionalProperties" => {
+            (PathStep::Member(name), _) if name == "items" || name == "additionalProperties" => {
                 let _ = write!(crd_field, ".{name}");
             }
-            (Step::Member(name), steps) if name == "x-kubernetes-validations" => {
-                let Step::Item(index) = steps.next()? else { return None };
+            (PathStep::Member(name), steps) if name == "x-kubernetes-validations" => {
+                let PathStep::Item(index) = steps.next()? else { return None };
                 let field = match steps.next() {
-                    Some(Step::Member(field)) if field == "messageExpression" => "messageExpression",
+                    Some(PathStep::Member(field)) if field == "messageExpression" => "messageExpression",
                     _ => "rule",
                 };
                 let _ = write!(crd_field, ".x-kubernetes-validations[{index}].{field}");
@@ -102,18 +102,18 @@ fn expression(path: &[Step]) -> Option<(usize, String)> {
 
 /// The text for the field at `path` of an object whose schema is `root`; `None` if the schema does not have it. `costs` are
 /// those of its rules, if they are known.
-pub fn text(root: &Value, path: &[Step], costs: &[ExpressionCost]) -> Option<String> {
+pub fn text(root: &Value, path: &[PathStep], costs: &[ExpressionCost]) -> Option<String> {
     let (last, above) = path.split_last()?;
     let parent = schema::at(root, above)?;
     let field = schema::at(root, path)?;
     let mut text = String::new();
     let name = match last {
-        Step::Member(name) => name.clone(),
-        Step::Item(index) => format!("[{index}]"),
+        PathStep::Member(name) => name.clone(),
+        PathStep::Item(index) => format!("[{index}]"),
     };
     // Writing to a String cannot fail.
     let _ = write!(text, "**{name}** `{}`", schema::type_name(field));
-    if matches!(last, Step::Member(name) if schema::is_required(parent, name)) {
+    if matches!(last, PathStep::Member(name) if schema::is_required(parent, name)) {
         text.push_str(" required");
     }
     if let Some(description) = field.str_at(&["description"]) {
@@ -161,13 +161,13 @@ mod tests {
                 "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}}}}}"#,
         )
         .unwrap();
-        let member = |name: &str| Step::Member(name.to_owned());
+        let member = |name: &str| PathStep::Member(name.to_owned());
         let size = text(&schema, &[member("spec"), member("size")], &[]).unwrap();
         assert_eq!(
             size,
             "**size** `integer` required\n\nHow many.\n\n- default: `3`\n- minimum: `1`\n- rule: `self % 2 == 1` must be odd"
         );
-        let tag = text(&schema, &[member("spec"), member("tags"), Step::Item(0)], &[]).unwrap();
+        let tag = text(&schema, &[member("spec"), member("tags"), PathStep::Item(0)], &[]).unwrap();
         assert_eq!(tag, "**[0]** `string`\n\n- one of: `\"a\"`, `\"b\"`");
         assert_eq!(text(&schema, &[member("spec"), member("other")], &[]), None);
     }

@@ -8,7 +8,7 @@ use crdx_engine::kubectl;
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::report::severity::Severities;
 use crdx_input::Ignore;
-use crdx_input::configuration::{self, ConfigurationError, Key};
+use crdx_input::configuration::{self, ConfigurationError, SettingKey};
 use crdx_runner::simulation::{self, Plan};
 use crdx_server::server::Timestamp;
 use crdx_value::release::ReleaseSet;
@@ -33,12 +33,13 @@ pub fn checker(
     let (crds, severities) = (settings.crds.clone(), settings.severities.clone());
     let plan = Plan {
         // The patterns and kinds were checked when the file was read.
-        skip: project.values(Key::Skip).iter().filter_map(|kind| kind.parse().ok()).collect(),
+        skip: project.values(SettingKey::Skip).iter().filter_map(|kind| kind.parse().ok()).collect(),
         ..plan(settings, folders, namespace, now())
     };
-    let ignore = Ignore::in_directory(project.values(Key::Ignore), project.directory.as_deref()).unwrap_or_default();
+    let ignore =
+        Ignore::in_directory(project.values(SettingKey::Ignore), project.directory.as_deref()).unwrap_or_default();
     let plan = Plan {
-        options: crdx_input::Options { ignore, directory: folders.first().cloned(), ..plan.options.clone() },
+        options: crdx_input::InputOptions { ignore, directory: folders.first().cloned(), ..plan.options.clone() },
         ..plan
     };
     let mut checker = Checker::new(plan, crds);
@@ -54,9 +55,12 @@ fn project_settings(settings: &Settings, folders: &[PathBuf]) -> Result<configur
     match folders.first() {
         Some(folder) => {
             let project = settings.lookup.read(folder, false)?;
-            let options =
-                crdx_input::Options { recursive: true, only_regular_files: true, ..crdx_input::Options::default() };
-            configuration::check_paths(&project, [Key::Crds, Key::Policies], &options)?;
+            let options = crdx_input::InputOptions {
+                recursive: true,
+                only_regular_files: true,
+                ..crdx_input::InputOptions::default()
+            };
+            configuration::check_paths(&project, [SettingKey::Crds, SettingKey::Policies], &options)?;
             Ok(project)
         }
         None => Ok(configuration::Settings::default()),
@@ -65,17 +69,17 @@ fn project_settings(settings: &Settings, folders: &[PathBuf]) -> Result<configur
 
 /// Completes settings that neither flags, variables nor the client set.
 fn with_project(mut settings: Settings, project: &configuration::Settings) -> Settings {
-    for (paths, key) in [(&mut settings.crds, Key::Crds), (&mut settings.policies, Key::Policies)] {
+    for (paths, key) in [(&mut settings.crds, SettingKey::Crds), (&mut settings.policies, SettingKey::Policies)] {
         if paths.is_empty() {
             *paths = project.values(key).to_vec();
         }
     }
     if settings.severities == Severities::default() {
-        let severities = project.values(Key::Severities).iter().filter_map(|text| text.parse().ok());
+        let severities = project.values(SettingKey::Severities).iter().filter_map(|text| text.parse().ok());
         settings.severities = Severities::new(&severities.collect::<Vec<_>>());
     }
     if settings.releases.is_none() {
-        settings.releases = project.values(Key::KubernetesVersion).first().and_then(|text| text.parse().ok());
+        settings.releases = project.values(SettingKey::KubernetesVersion).first().and_then(|text| text.parse().ok());
     }
     settings
 }
@@ -91,8 +95,12 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         crds,
         old: Vec::new(),
         kustomizations: Vec::new(),
-        options: crdx_input::Options { recursive: true, only_regular_files: true, ..crdx_input::Options::default() },
-        policies: simulation::admission::Options { paths: settings.policies, ..Default::default() },
+        options: crdx_input::InputOptions {
+            recursive: true,
+            only_regular_files: true,
+            ..crdx_input::InputOptions::default()
+        },
+        policies: simulation::admission::PolicyOptions { paths: settings.policies, ..Default::default() },
         skip: Vec::new(),
         selector: None,
         field_validation: FieldValidation::Strict,
@@ -103,7 +111,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         show_last_applied: false,
         scale: false,
         compares: None,
-        target: crdx_cluster::Target::default(),
+        target: crdx_cluster::ClusterFlags::default(),
         offline: true,
         releases: settings.releases,
         namespace: Some(namespace.to_owned()),

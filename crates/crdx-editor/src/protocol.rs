@@ -1,7 +1,7 @@
 //! Findings, suggestions and symbols in the protocol's JSON.
 
 use super::defaults::Hint;
-use super::definition::Definition;
+use super::definition::FieldDefinition;
 use super::finding::{Finding, Severity};
 use super::suggestion::{Insertion, Suggestion};
 use super::symbols::Symbol;
@@ -88,7 +88,7 @@ pub fn inlay_hint(hint: &Hint, text: &Text) -> Value {
 }
 
 /// `Location`
-pub fn location(definition: &Definition) -> Value {
+pub fn location(definition: &FieldDefinition) -> Value {
     json!({"uri": uri::of_path(&definition.path), "range": definition.text.range(definition.range.clone())})
 }
 

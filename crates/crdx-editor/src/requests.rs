@@ -6,7 +6,7 @@ use super::files::{File, Files};
 use super::messages::{Position, Range};
 use super::text::Text;
 use super::{completion, defaults, definition, hover, kinds, protocol, schema, symbols, uri};
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_value::group_version;
 use lsp_server::{ErrorCode, Request, Response};
 use serde::de::DeserializeOwned;
@@ -60,7 +60,7 @@ impl<'a> Requests<'a> {
             if cursor.document.is_definition() {
                 return hover::rule(object, &cursor.path, self.checker.releases());
             }
-            if let [Step::Member(name)] = cursor.path.as_slice()
+            if let [PathStep::Member(name)] = cursor.path.as_slice()
                 && matches!(name.as_str(), "apiVersion" | "kind")
             {
                 return kinds::hover(self.checker, object);

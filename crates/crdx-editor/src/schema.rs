@@ -4,7 +4,7 @@ use super::built_in;
 use super::check::Checker;
 use crdx_engine::lint;
 use crdx_engine::simulation::hints;
-use crdx_text::spans::Step;
+use crdx_text::spans::PathStep;
 use crdx_value::{Value, group_version};
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub fn of_object<'a>(definition: &'a Value, object: &Value) -> Option<&'a Value>
 }
 
 /// The schema of an object's version, as far as the field at `path` and its members need it.
-pub fn root<'a>(checker: &'a Checker, object: &Value, path: &[Step]) -> Option<Cow<'a, Value>> {
+pub fn root<'a>(checker: &'a Checker, object: &Value, path: &[PathStep]) -> Option<Cow<'a, Value>> {
     match checker.definition(object) {
         Some(definition) => of_object(definition, object).map(Cow::Borrowed),
         None => built_in::schema(object, path, checker.releases().newest()).map(Cow::Owned),
@@ -23,23 +23,23 @@ pub fn root<'a>(checker: &'a Checker, object: &Value, path: &[Step]) -> Option<C
 }
 
 /// The schema of the field at `path`.
-pub fn at<'a>(schema: &'a Value, path: &[Step]) -> Option<&'a Value> {
+pub fn at<'a>(schema: &'a Value, path: &[PathStep]) -> Option<&'a Value> {
     path.iter().try_fold(schema, |schema, step| Some(below(schema, step)?.1))
 }
 
 /// The path of a field in the schema, as the server prints it: `.properties[spec].items`.
-pub fn schema_path(root: &Value, path: &[Step]) -> Option<String> {
+pub fn schema_path(root: &Value, path: &[PathStep]) -> Option<String> {
     Some(lint::schema_path(&steps(root, path)?))
 }
 
 /// The path of a field as `lint` prints it: `spec.list[*].name`.
-pub fn value_path(root: &Value, path: &[Step]) -> Option<String> {
+pub fn value_path(root: &Value, path: &[PathStep]) -> Option<String> {
     Some(lint::value_path(&steps(root, path)?))
 }
 
-fn steps(root: &Value, path: &[Step]) -> Option<Vec<lint::Step>> {
+fn steps(root: &Value, path: &[PathStep]) -> Option<Vec<lint::SchemaStep>> {
     let mut schema = root;
-    let step = |step: &Step| {
+    let step = |step: &PathStep| {
         let (found, next) = below(schema, step)?;
         schema = next;
         Some(found)
@@ -48,15 +48,15 @@ fn steps(root: &Value, path: &[Step]) -> Option<Vec<lint::Step>> {
 }
 
 /// The step to the schema of a member or item, and this schema.
-fn below<'a>(schema: &'a Value, step: &Step) -> Option<(lint::Step, &'a Value)> {
+fn below<'a>(schema: &'a Value, step: &PathStep) -> Option<(lint::SchemaStep, &'a Value)> {
     match step {
-        Step::Item(_) => Some((lint::Step::Items, schema.get("items")?)),
-        Step::Member(name) => {
+        PathStep::Item(_) => Some((lint::SchemaStep::Items, schema.get("items")?)),
+        PathStep::Member(name) => {
             let property = schema.get("properties").and_then(|properties| properties.get(name));
             let values = || schema.get("additionalProperties").filter(|schema| schema.as_object().is_some());
             match property {
-                Some(property) => Some((lint::Step::Property(name.clone()), property)),
-                None => Some((lint::Step::Values, values()?)),
+                Some(property) => Some((lint::SchemaStep::Property(name.clone()), property)),
+                None => Some((lint::SchemaStep::Values, values()?)),
             }
         }
     }

@@ -70,7 +70,7 @@ impl<'c> Session<'c> {
             Ok(settings) => (settings, None),
             Err(problem) => (flags, Some(problem)),
         };
-        let namespace = crdx_cluster::namespace_or_default(None, &crdx_cluster::Target::default());
+        let namespace = crdx_cluster::namespace_or_default(None, &crdx_cluster::ClusterFlags::default());
         let live = Live::default();
         let (checker, invalid) = plan::checker(&initial, &folders, &namespace, &live, now);
         let (settings, files) = (initial.clone(), Files::default());

@@ -23,7 +23,7 @@ use std::vec;
 
 /// An entry of the input, in order.
 #[derive(Debug)]
-pub enum Entry {
+pub enum InputEntry {
     /// An object.
     Document(Document),
     /// A part of the next document that kubectl ignores silently.
@@ -370,19 +370,19 @@ fn rendered_from(text: &[u8]) -> Option<String> {
 
 /// The documents of a text, with the warnings about each before it.
 #[cfg(test)]
-pub(crate) fn read(name: &str, text: &str) -> Vec<Entry> {
+pub(crate) fn read(name: &str, text: &str) -> Vec<InputEntry> {
     let name = Arc::from(name);
     let read = |chunk: std::io::Result<Chunk>| {
         let chunk = SourceChunk::new(&name, chunk.unwrap(), true, None);
         let mut contents = chunk.chunk.read().unwrap();
         let value = std::mem::take(&mut contents.value);
-        let warnings = chunk.warnings(contents).into_iter().map(Entry::Warning);
+        let warnings = chunk.warnings(contents).into_iter().map(InputEntry::Warning);
         let documents: Vec<Document> = match chunk.unfold(value, false) {
             ChunkObjects::Nothing => Vec::new(),
             ChunkObjects::Object(document) => vec![document],
             ChunkObjects::List(items) => items.collect(),
         };
-        warnings.chain(documents.into_iter().map(Entry::Document)).collect::<Vec<_>>()
+        warnings.chain(documents.into_iter().map(InputEntry::Document)).collect::<Vec<_>>()
     };
     crdx_text::documents::Chunks::new(std::io::Cursor::new(text.to_owned())).flat_map(read).collect()
 }

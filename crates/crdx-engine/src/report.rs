@@ -22,7 +22,7 @@ pub use field_pattern::{FieldPattern, NoFieldPattern};
 pub use identity::Identity;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
-pub use object::{ASK_THE_CLUSTER, Answer, ObjectReport, ReleaseAnswer};
+pub use object::{ASK_THE_CLUSTER, ObjectReport, ReleaseAnswer, ServerResponse};
 pub use pruned::{FieldHint, PrunedField};
 pub use severity::Severity;
 pub use summary::Summary;

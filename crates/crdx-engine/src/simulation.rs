@@ -79,4 +79,4 @@ pub use ordered_state::{Destination, OrderedState};
 #[cfg(feature = "simulator")]
 pub use prepared::{Prepared, PreparedObject};
 #[cfg(feature = "simulator")]
-pub use simulator::{Settings, Simulator};
+pub use simulator::{Simulator, SimulatorSettings};

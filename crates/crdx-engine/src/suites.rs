@@ -20,7 +20,7 @@ mod yaml_text;
 
 pub use case_runner::CaseRunner;
 pub use coverage::Coverage;
-pub use outcome::{Failure, Outcome, Step};
+pub use outcome::{CaseOutcome, CaseRequest, Failure};
 pub use subject::Subject;
 pub use suite::{Action, Case, Suite};
 pub use variant::Variant;

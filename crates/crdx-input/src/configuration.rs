@@ -9,7 +9,7 @@ mod targets;
 mod variables;
 
 pub use confined::{check_paths, check_targets};
-pub use key::Key;
+pub use key::SettingKey;
 pub use lookup::{FILE_NAME, Lookup};
 pub use targets::TargetSettings;
 pub use variables::{is_unknown, of_variables};
@@ -30,7 +30,7 @@ pub struct Settings {
     /// The directory that has all files that the file may name; `None` if it may name any.
     pub root: Option<PathBuf>,
     /// The values.
-    pub settings: BTreeMap<Key, Setting>,
+    pub settings: BTreeMap<SettingKey, Setting>,
     /// The targets of the file.
     pub targets: Vec<TargetSettings>,
 }
@@ -64,17 +64,17 @@ impl fmt::Display for Origin {
 /// An error in the file or in a variable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.text())]
-pub struct ConfigurationError(Box<Problem>);
+pub struct ConfigurationError(Box<ConfigurationProblem>);
 
 /// The error, its place, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Problem {
+struct ConfigurationProblem {
     message: String,
     location: Option<SourceLocation>,
     help: Option<String>,
 }
 
-impl Problem {
+impl ConfigurationProblem {
     fn text(&self) -> String {
         let help = self.help.as_deref();
         let text = if let Some(location) = &self.location {
@@ -89,7 +89,7 @@ impl Problem {
 
 impl ConfigurationError {
     fn new(message: impl Into<String>, location: Option<SourceLocation>, help: Option<String>) -> Self {
-        Self(Box::new(Problem { message: message.into(), location, help }))
+        Self(Box::new(ConfigurationProblem { message: message.into(), location, help }))
     }
 }
 
@@ -100,13 +100,13 @@ impl Settings {
     }
 
     /// Returns the values of a key; an empty list if it is not set.
-    pub fn values(&self, key: Key) -> &[String] {
+    pub fn values(&self, key: SettingKey) -> &[String] {
         self.settings.get(&key).map(|setting| setting.values.as_slice()).unwrap_or_default()
     }
 
     /// These settings, with those of `variables` taking precedence.
     #[must_use]
-    pub fn overridden_by(mut self, variables: BTreeMap<Key, Setting>) -> Self {
+    pub fn overridden_by(mut self, variables: BTreeMap<SettingKey, Setting>) -> Self {
         self.settings.extend(variables);
         self
     }
@@ -120,8 +120,8 @@ impl Settings {
 
     /// Names the objects and files that the settings leave out, of the keys for which `is_active` returns true; `None` if
     /// there are none. A review of results must show that something was left out.
-    pub fn restrictions(&self, is_active: impl Fn(Key) -> bool) -> Option<String> {
-        let restriction = |key: Key, verb: &str| {
+    pub fn restrictions(&self, is_active: impl Fn(SettingKey) -> bool) -> Option<String> {
+        let restriction = |key: SettingKey, verb: &str| {
             let setting = self.settings.get(&key).filter(|setting| is_active(key) && !setting.values.is_empty())?;
             let source = match &setting.origin {
                 Origin::File(location) => location.source.to_string(),
@@ -129,7 +129,7 @@ impl Settings {
             };
             Some(format!("{source} {verb} {}", listed(&setting.values)))
         };
-        let all: Vec<String> = [(Key::Skip, "skips"), (Key::Ignore, "ignores")]
+        let all: Vec<String> = [(SettingKey::Skip, "skips"), (SettingKey::Ignore, "ignores")]
             .into_iter()
             .filter_map(|(key, verb)| restriction(key, verb))
             .collect();
@@ -158,8 +158,8 @@ mod tests {
             |values: &[&str], origin| Setting { values: values.iter().map(ToString::to_string).collect(), origin };
         let file = Origin::File(SourceLocation::line(&".crdx.yaml".into(), 3));
         let mut settings = Settings::default();
-        settings.settings.insert(Key::Skip, setting(&["Secret", "ConfigMap"], file));
-        settings.settings.insert(Key::Ignore, setting(&["a"; 12], Origin::Variable("CRDX_IGNORE")));
+        settings.settings.insert(SettingKey::Skip, setting(&["Secret", "ConfigMap"], file));
+        settings.settings.insert(SettingKey::Ignore, setting(&["a"; 12], Origin::Variable("CRDX_IGNORE")));
         let all = settings.restrictions(|_| true).unwrap();
         let many = ["a"; 10].join(", ");
         assert_eq!(all, format!(".crdx.yaml skips Secret, ConfigMap; CRDX_IGNORE ignores {many} and 2 more"));

@@ -8,8 +8,8 @@ use super::git::Commit;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
-use super::render::find::{self, Kind, Root, Target};
-use super::{Ignore, Options};
+use super::render::find::{self, RenderProgram, RenderTarget, Root};
+use super::{Ignore, InputOptions};
 use super::{archive, kustomize};
 use crdx_engine::documents::{Note, Stop};
 use crdx_files::open::regular;
@@ -27,7 +27,7 @@ const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// The source of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum InputSource {
     /// Standard input.
     Stdin,
     File(PathBuf),
@@ -49,7 +49,7 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl InputSource {
     /// `-`, or the path.
     pub fn name(&self) -> Arc<str> {
         match self {
@@ -90,15 +90,15 @@ impl Source {
 
 /// A step of reading paths.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum ReadStep {
     /// Reads a source named on the command line.
-    Named(Source),
+    Named(InputSource),
     /// Reads a file found in a directory, a commit or an archive.
-    Found(Source),
+    Found(InputSource),
     /// Reads the CRDs of an archive or of a download.
     Definitions(Definitions),
     /// Renders a directory; true if it was named on the command line.
-    Render(Target, bool),
+    Render(RenderTarget, bool),
     /// Counts a file with objects that is in a rendered directory and not part of what is rendered.
     LeftOut(PathBuf),
     /// Skips a directory entry that is not a regular file.
@@ -113,14 +113,14 @@ pub enum Step {
 }
 
 /// The steps for reading `paths`, with directories expanded to their files.
-pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
+pub fn expand(paths: &[String], options: &InputOptions) -> Vec<ReadStep> {
     let mut steps = Vec::new();
     let mut stdin_seen = false;
     let visits = Visits::default();
     for path in paths {
         if path == "-" {
             if !stdin_seen {
-                steps.push(Step::Named(Source::Stdin));
+                steps.push(ReadStep::Named(InputSource::Stdin));
             }
             stdin_seen = true;
         } else if options.reads_commits && commits::is_as_of_commit(path) {
@@ -136,38 +136,38 @@ pub fn expand(paths: &[String], options: &Options) -> Vec<Step> {
 }
 
 /// Removes kustomizations that others are built from, unless they were named on the command line.
-fn remove_parts(steps: &mut Vec<Step>) {
+fn remove_parts(steps: &mut Vec<ReadStep>) {
     let directories = steps.iter().filter_map(|step| match step {
-        Step::Render(Target { directory, kind: Kind::Kustomization }, _) => Some(directory.clone()),
+        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization }, _) => Some(directory.clone()),
         _ => None,
     });
     let directories: Vec<PathBuf> = directories.collect();
     if directories.len() > 1 {
         let parts = find::parts(&directories);
-        steps.retain(|step| !matches!(step, Step::Render(target, false) if parts.contains(&target.directory)));
+        steps.retain(|step| !matches!(step, ReadStep::Render(target, false) if parts.contains(&target.directory)));
     }
 }
 
 /// The step for a URL. Only CRDs can be fetched.
-fn expand_url(url: &str, options: &Options) -> Step {
+fn expand_url(url: &str, options: &InputOptions) -> ReadStep {
     if !options.defines_kinds {
         let name = url::name(url);
         let hint = format!("download it yourself: curl -fsSL {name} | kubectl crdx … -f -; only --crds takes URLs");
-        return Step::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
+        return ReadStep::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
     }
     match Remote::find(url, options.directory.as_deref()) {
-        Ok(remote) => Step::Definitions(Definitions::Remote { url: url.to_owned(), remote }),
-        Err(error) => Step::Problem(note(&url::name(url), error.to_string(), Some(error.hint(url)))),
+        Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote }),
+        Err(error) => ReadStep::Problem(note(&url::name(url), error.to_string(), Some(error.hint(url)))),
     }
 }
 
-fn expand_path(path: &str, options: &Options, visits: &Visits, steps: &mut Vec<Step>) {
+fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut Vec<ReadStep>) {
     match fs::metadata(path) {
         // On Windows, a name with a wildcard is not valid.
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename) => {
             match patterns::expand(Path::new(path), &options.ignore, visits) {
                 Ok(Some(matches)) => expand_matches(path, matches, options, steps),
-                Ok(None) => steps.push(Step::Problem(unreadable(path, &e))),
+                Ok(None) => steps.push(ReadStep::Problem(unreadable(path, &e))),
                 Err(error) => {
                     let hint = match error {
                         PatternError::Syntax(_) => "quote a character of a name with brackets: [{] is a brace",
@@ -175,39 +175,40 @@ fn expand_path(path: &str, options: &Options, visits: &Visits, steps: &mut Vec<S
                         PatternError::TooManyVisits => "name directories, or use fewer patterns with `*` and `**`",
                     };
                     let message = format!("the pattern {} {error}", shortened(path));
-                    steps.push(Step::Problem(note(path, message, Some(hint.to_owned()))));
+                    steps.push(ReadStep::Problem(note(path, message, Some(hint.to_owned()))));
                 }
             }
         }
-        Err(e) => steps.push(Step::Problem(unreadable(path, &e))),
+        Err(e) => steps.push(ReadStep::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
-            steps.push(Step::DirectoryStart);
+            steps.push(ReadStep::DirectoryStart);
             let end = match directory(Path::new(path), options, steps) {
-                None => Step::DirectoryEnd(without_object(path)),
+                None => ReadStep::DirectoryEnd(without_object(path)),
                 Some(hint) => {
                     let message = "no .json, .yaml or .yml file in this directory".to_owned();
-                    Step::Problem(note(path, message, Some(hint.to_owned())))
+                    ReadStep::Problem(note(path, message, Some(hint.to_owned())))
                 }
             };
             steps.push(end);
         }
         Ok(found) if options.defines_kinds && found.is_file() && archive::has_ending(path) => {
-            steps.push(Step::Definitions(Definitions::Archive(path.into())));
+            steps.push(ReadStep::Definitions(Definitions::Archive(path.into())));
         }
-        Ok(_) => steps.push(Step::Named(Source::File(path.into()))),
+        Ok(_) => steps.push(ReadStep::Named(InputSource::File(path.into()))),
     }
 }
 
 /// Adds the files that match a pattern, and those of the directories that match it. A directory may have no files if
 /// another match has some.
-fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mut Vec<Step>) {
+fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps: &mut Vec<ReadStep>) {
     let Matches { paths, recursive, unreadable: problems, too_deep: deep } = matches;
-    let options = Options { recursive: options.recursive || recursive, ..options.clone() };
+    let options = InputOptions { recursive: options.recursive || recursive, ..options.clone() };
     let (before, mut hint) = (steps.len(), None);
-    steps.push(Step::DirectoryStart);
+    steps.push(ReadStep::DirectoryStart);
     let start = steps.len();
-    steps.extend(problems.iter().map(|(path, error)| Step::Problem(unreadable(&path.display().to_string(), error))));
-    steps.extend(deep.iter().map(|path| Step::Problem(too_deep(path))));
+    steps
+        .extend(problems.iter().map(|(path, error)| ReadStep::Problem(unreadable(&path.display().to_string(), error))));
+    steps.extend(deep.iter().map(|path| ReadStep::Problem(too_deep(path))));
     let is_empty = paths.is_empty();
     let (mut has_directories, mut has_ignored) = (false, false);
     for path in paths {
@@ -217,14 +218,14 @@ fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mu
             has_directories = true;
             hint = hint.or(directory(&path, &options, steps));
         } else if options.defines_kinds && archive::has_ending(&path.to_string_lossy()) {
-            steps.push(Step::Definitions(Definitions::Archive(path)));
+            steps.push(ReadStep::Definitions(Definitions::Archive(path)));
         } else {
-            steps.push(Step::Named(Source::File(path)));
+            steps.push(ReadStep::Named(InputSource::File(path)));
         }
     }
     if steps.len() > start || (has_ignored && hint.is_none()) {
         if has_directories {
-            steps.push(Step::DirectoryEnd(without_object(pattern)));
+            steps.push(ReadStep::DirectoryEnd(without_object(pattern)));
         } else {
             steps.remove(before);
         }
@@ -235,7 +236,7 @@ fn expand_matches(pattern: &str, matches: Matches, options: &Options, steps: &mu
     } else {
         (".json, .yaml or .yml file in the directories that match the pattern", hint.unwrap_or_default())
     };
-    steps.push(Step::Problem(note(pattern, format!("no {what} {}", shortened(pattern)), Some(hint.to_owned()))));
+    steps.push(ReadStep::Problem(note(pattern, format!("no {what} {}", shortened(pattern)), Some(hint.to_owned()))));
 }
 
 /// The longest pattern that a message shows, in characters.
@@ -250,11 +251,11 @@ fn shortened(pattern: &str) -> String {
 }
 
 /// Adds the files of a directory. Returns a suggestion if there are none.
-fn directory(path: &Path, options: &Options, steps: &mut Vec<Step>) -> Option<&'static str> {
+fn directory(path: &Path, options: &InputOptions, steps: &mut Vec<ReadStep>) -> Option<&'static str> {
     let before = steps.len();
-    let mut walk = Walk { options, has_directories: false, has_ignored: false, steps };
+    let mut walk = DirectoryWalk { options, has_directories: false, has_ignored: false, steps };
     walk.directory(path, 0, None);
-    let Walk { has_directories, has_ignored, .. } = walk;
+    let DirectoryWalk { has_directories, has_ignored, .. } = walk;
     if steps.len() > before {
         None
     } else if has_directories && !options.recursive {
@@ -267,20 +268,24 @@ fn directory(path: &Path, options: &Options, steps: &mut Vec<Step>) -> Option<&'
 }
 
 /// Returns the size of all files of `paths` in bytes; `None` if one of them is not a file.
-pub fn size(paths: &[String], options: &Options) -> Option<u64> {
+pub fn size(paths: &[String], options: &InputOptions) -> Option<u64> {
     let size = |step| match step {
-        Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => {
+        ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => {
             fs::metadata(path).ok().map(|file| file.len())
         }
-        Step::Named(_) | Step::Found(_) | Step::Definitions(_) | Step::Render(..) => None,
-        Step::NoFile(_) | Step::LeftOut(_) | Step::Problem(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => Some(0),
+        ReadStep::Named(_) | ReadStep::Found(_) | ReadStep::Definitions(_) | ReadStep::Render(..) => None,
+        ReadStep::NoFile(_)
+        | ReadStep::LeftOut(_)
+        | ReadStep::Problem(_)
+        | ReadStep::DirectoryStart
+        | ReadStep::DirectoryEnd(_) => Some(0),
     };
     expand(paths, options).into_iter().map(size).sum()
 }
 
 /// Returns true if several directories are rendered: each is a target of its own.
-pub fn has_several_roots(paths: &[String], options: &Options) -> bool {
-    let is_root = |step: &Step| matches!(step, Step::Render(..));
+pub fn has_several_roots(paths: &[String], options: &InputOptions) -> bool {
+    let is_root = |step: &ReadStep| matches!(step, ReadStep::Render(..));
     options.render.is_some() && expand(paths, options).iter().filter(|step| is_root(step)).nth(1).is_some()
 }
 
@@ -294,34 +299,34 @@ pub fn matching(path: &str) -> Vec<PathBuf> {
 }
 
 /// The notes about paths that do not exist, and patterns that match nothing.
-pub fn missing(paths: &[String], options: &Options) -> Vec<Note> {
+pub fn missing(paths: &[String], options: &InputOptions) -> Vec<Note> {
     let is_literal = |path: &String| path == "-" || !is_url(path) && Path::new(path).exists();
     let paths: Vec<String> = paths.iter().filter(|path| !is_literal(path)).cloned().collect();
     let steps = expand(&paths, options).into_iter();
-    steps.filter_map(|step| if let Step::Problem(note) = step { Some(note) } else { None }).collect()
+    steps.filter_map(|step| if let ReadStep::Problem(note) = step { Some(note) } else { None }).collect()
 }
 
 /// Walks a directory in the order of its names.
-struct Walk<'a> {
-    options: &'a Options,
+struct DirectoryWalk<'a> {
+    options: &'a InputOptions,
     has_directories: bool,
     has_ignored: bool,
-    steps: &'a mut Vec<Step>,
+    steps: &'a mut Vec<ReadStep>,
 }
 
-impl Walk<'_> {
+impl DirectoryWalk<'_> {
     /// Adds the files of a directory. The files of a chart or a kustomization, and of the directories below it, are not read;
     /// charts and kustomizations in these directories are rendered, too.
     fn directory(&mut self, directory: &Path, depth: usize, root: Option<&Root>) {
         let own = if self.options.render.is_some() { Root::of(directory) } else { None };
         let named = depth == 0;
         for kind in own.iter().flat_map(|root| root.kinds(named)) {
-            self.steps.push(Step::Render(Target { directory: directory.to_owned(), kind }, named));
+            self.steps.push(ReadStep::Render(RenderTarget { directory: directory.to_owned(), kind }, named));
         }
         let root = own.as_ref().or(root);
         let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
             Ok(entries) => entries,
-            Err(e) => return self.steps.push(Step::Problem(unreadable(&directory.display().to_string(), &e))),
+            Err(e) => return self.steps.push(ReadStep::Problem(unreadable(&directory.display().to_string(), &e))),
         };
         // Symbolic links to directories are not followed, as in kubectl (`filepath.Walk`).
         let mut entries: Vec<(PathBuf, bool)> =
@@ -344,15 +349,19 @@ impl Walk<'_> {
                     if depth < MAX_DEPTH {
                         self.directory(&path, depth + 1, root);
                     } else {
-                        self.steps.push(Step::Problem(too_deep(&path)));
+                        self.steps.push(ReadStep::Problem(too_deep(&path)));
                     }
                 }
             } else if let Some(root) = root {
-                self.steps.extend(root.leaves_out(&path).then_some(Step::LeftOut(path)));
+                self.steps.extend(root.leaves_out(&path).then_some(ReadStep::LeftOut(path)));
             } else {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-                self.steps.push(if special { Step::NoFile(path) } else { Step::Found(Source::File(path)) });
+                self.steps.push(if special {
+                    ReadStep::NoFile(path)
+                } else {
+                    ReadStep::Found(InputSource::File(path))
+                });
             }
         }
     }
@@ -445,15 +454,15 @@ mod tests {
     use crdx_text::{Position, Syntax};
 
     /// The files of the steps, and the messages of problems.
-    fn names(path: &Path, options: impl Into<Options>, base: &Path) -> Vec<String> {
+    fn names(path: &Path, options: impl Into<InputOptions>, base: &Path) -> Vec<String> {
         let base = format!("{}/", base.display());
         let show = |step| match step {
-            Step::Named(source) | Step::Found(source) => Some(source.name().replace(&base, "")),
-            Step::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
-            Step::Problem(note) => Some(note.message),
-            Step::Render(target, _) => Some(format!("{:?} {}", target.kind, target.name().replace(&base, ""))),
-            Step::LeftOut(path) => Some(format!("left out: {}", path.display().to_string().replace(&base, ""))),
-            Step::Definitions(_) | Step::DirectoryStart | Step::DirectoryEnd(_) => None,
+            ReadStep::Named(source) | ReadStep::Found(source) => Some(source.name().replace(&base, "")),
+            ReadStep::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
+            ReadStep::Problem(note) => Some(note.message),
+            ReadStep::Render(target, _) => Some(format!("{:?} {}", target.kind, target.name().replace(&base, ""))),
+            ReadStep::LeftOut(path) => Some(format!("left out: {}", path.display().to_string().replace(&base, ""))),
+            ReadStep::Definitions(_) | ReadStep::DirectoryStart | ReadStep::DirectoryEnd(_) => None,
         };
         expand(&[path.display().to_string()], &options.into()).into_iter().filter_map(show).collect()
     }
@@ -471,16 +480,19 @@ mod tests {
         let all = ["a.json", "b/1.yaml", "b/2.yml", "b/deep/z.yaml", "c.yaml", "none/below/q.yaml"];
         assert_eq!(names(base, true, base), all);
         let ignore = Ignore::new(&["deep/".to_owned(), "*.json".to_owned()]).unwrap();
-        let options = Options { recursive: true, ignore, ..Options::default() };
+        let options = InputOptions { recursive: true, ignore, ..InputOptions::default() };
         assert_eq!(names(base, options.clone(), base), ["b/1.yaml", "b/2.yml", "c.yaml", "none/below/q.yaml"]);
         assert_eq!(names(&base.join("a.json"), options, base), [""; 0], "named files are left out, too");
         assert_eq!(names(&base.join("x.txt"), false, base), ["x.txt"]);
         assert_eq!(names(&base.join("b/?.y*ml"), false, base), ["b/1.yaml", "b/2.yml"]);
-        let none = expand(&[base.join("none").display().to_string()], &Options::default());
-        let hint = |step: &Step| if let Step::Problem(note) = step { note.hint.clone() } else { None };
+        let none = expand(&[base.join("none").display().to_string()], &InputOptions::default());
+        let hint = |step: &ReadStep| if let ReadStep::Problem(note) = step { note.hint.clone() } else { None };
         assert_eq!(none.iter().find_map(hint).as_deref(), Some("add -R to read its subdirectories"));
         assert!(names(&base.join("gone"), false, base)[0].contains("does not exist"));
-        assert_eq!(expand(&["-".to_owned(), "-".to_owned()], &Options::default()), [Step::Named(Source::Stdin)]);
+        assert_eq!(
+            expand(&["-".to_owned(), "-".to_owned()], &InputOptions::default()),
+            [ReadStep::Named(InputSource::Stdin)]
+        );
         assert_eq!(names(Path::new("https://x/y"), false, base), ["https://x/y is a URL, which is not fetched"]);
     }
 
@@ -491,7 +503,7 @@ mod tests {
         fs::write(dir.path().join("b.yaml"), "apiVersion: v1\nkind: Secret\n").unwrap();
         let paths = [dir.path().display().to_string()];
         let read = crate::ReadBytes::default();
-        let options = Options { read: Some(read.clone()), ..Options::default() };
+        let options = InputOptions { read: Some(read.clone()), ..InputOptions::default() };
         assert_eq!(size(&paths, &options), Some(59));
         assert_eq!(crate::required::Sources::open_all(&paths, options.clone()).count(), 2);
         assert_eq!(read.get(), 59);
@@ -506,9 +518,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let deep: PathBuf = std::iter::repeat_n("d", MAX_DEPTH + 1).collect();
         let reported = |path: PathBuf, recursive: bool| {
-            let options = Options { recursive, ..Options::default() };
+            let options = InputOptions { recursive, ..InputOptions::default() };
             let steps = expand(&[path.display().to_string()], &options).into_iter();
-            let notes = steps.filter_map(|step| if let Step::Problem(note) = step { Some(note.message) } else { None });
+            let notes =
+                steps.filter_map(|step| if let ReadStep::Problem(note) = step { Some(note.message) } else { None });
             notes.filter(|message| message.contains("more than 256 deep")).count()
         };
         fs::create_dir_all(dir.path().join(deep.parent().unwrap())).unwrap();

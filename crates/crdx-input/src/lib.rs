@@ -2,7 +2,7 @@
 //!
 //! As in kubectl, a directory contributes its `.json`, `.yaml` and `.yml` files in order (with `-R` also those of the
 //! directories below it), `-` is standard input, and a list contributes its items. Unlike kubectl, reading continues
-//! after an error, which is an [`Entry::Problem`]; and in a directory, documents that are not Kubernetes objects are
+//! after an error, which is an [`InputEntry::Problem`]; and in a directory, documents that are not Kubernetes objects are
 //! [`Skipped`] and counted (see [`NoObject`]).
 
 pub mod archive;
@@ -31,18 +31,18 @@ pub mod watch;
 pub use content::NoObject;
 use crdx_engine::documents::lists::{self, ListError};
 use crdx_engine::documents::{
-    ChunkObjects, Document, Entry, Items, Note, SourceChunk, Stop, is_definition, mistake, refusal,
+    ChunkObjects, Document, InputEntry, Items, Note, SourceChunk, Stop, is_definition, mistake, refusal,
 };
 use crdx_files::input_size::{self, Counted};
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks, Contents};
 use crdx_text::yaml::Duplicate;
 use crdx_value::Value;
-use files::{Source, Step};
+use files::{InputSource, ReadStep};
 pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
 use render::Renderer;
-use render::find::Target;
+use render::find::RenderTarget;
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -52,7 +52,7 @@ pub use warnings::InputWarnings;
 
 /// The options for reading paths.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct InputOptions {
     /// Also reads directories below the given ones.
     pub recursive: bool,
     /// Skips documents that are not objects even in files given by name.
@@ -88,7 +88,7 @@ pub struct Options {
     pub restrictions: Option<String>,
 }
 
-impl Options {
+impl InputOptions {
     /// The same options, with warnings collected.
     #[must_use]
     pub fn collecting(&self) -> Self {
@@ -102,25 +102,25 @@ impl Options {
     }
 }
 
-impl From<bool> for Options {
+impl From<bool> for InputOptions {
     /// Options with only `recursive` set.
     fn from(recursive: bool) -> Self {
         Self { recursive, ..Self::default() }
     }
 }
 
-type Reader = Box<dyn Read + Send>;
+type InputReader = Box<dyn Read + Send>;
 
 /// The largest document of an archive or a download in bytes; the server accepts CRDs of at most 3 MiB.
 const MAX_PACKED_DOCUMENT: usize = 8 << 20;
 
 /// Iterates over the entries of several sources.
 pub struct Input {
-    options: Options,
-    steps: VecDeque<Step>,
+    options: InputOptions,
+    steps: VecDeque<ReadStep>,
     current: Option<Current>,
     /// Entries of the current chunk.
-    ready: VecDeque<Entry>,
+    ready: VecDeque<InputEntry>,
     items: Option<Items>,
     /// True if the current directory contributed an object or a problem.
     directory_has_entries: bool,
@@ -129,7 +129,7 @@ pub struct Input {
 /// The current source.
 struct Current {
     name: Arc<str>,
-    chunks: Chunks<Reader>,
+    chunks: Chunks<InputReader>,
     /// Skips documents that are not objects.
     lenient: bool,
     /// True if the source may hold several files, as a renderer's output does.
@@ -148,34 +148,34 @@ struct Current {
 
 impl Input {
     /// The sources that `paths` name: files, directories, patterns and `-`.
-    pub fn open(paths: &[String], options: impl Into<Options>) -> Self {
+    pub fn open(paths: &[String], options: impl Into<InputOptions>) -> Self {
         let options = options.into();
         let steps = files::expand(paths, &options);
         Self::new(steps, options)
     }
 
-    fn open_source(source: Source, options: Options) -> Self {
-        Self::new(vec![Step::Named(source)], options)
+    fn open_source(source: InputSource, options: InputOptions) -> Self {
+        Self::new(vec![ReadStep::Named(source)], options)
     }
 
     /// Documents of one reader.
-    pub fn from_reader(name: &str, reader: Reader, options: Options) -> Self {
+    pub fn from_reader(name: &str, reader: InputReader, options: InputOptions) -> Self {
         let mut input = Self::new(Vec::new(), options);
         input.current = Some(input.current(name.into(), Chunks::new(reader), true));
         input
     }
 
     /// The CRDs of a download called `name`.
-    pub fn of_download(name: &str, content: Vec<u8>, options: Options) -> Self {
+    pub fn of_download(name: &str, content: Vec<u8>, options: InputOptions) -> Self {
         Self::new(files::of_download(name, content), options)
     }
 
-    fn new(steps: Vec<Step>, options: Options) -> Self {
+    fn new(steps: Vec<ReadStep>, options: InputOptions) -> Self {
         let steps = steps.into();
         Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
     }
 
-    fn current(&self, name: Arc<str>, chunks: Chunks<Reader>, named: bool) -> Current {
+    fn current(&self, name: Arc<str>, chunks: Chunks<InputReader>, named: bool) -> Current {
         Current {
             name,
             chunks,
@@ -189,17 +189,17 @@ impl Input {
         }
     }
 
-    fn start(&mut self, source: &Source, named: bool) {
+    fn start(&mut self, source: &InputSource, named: bool) {
         match source.open(self.options.only_regular_files || !named) {
             Ok(reader) => {
-                let reader: Reader = Box::new(Counted(reader, input_size::add));
+                let reader: InputReader = Box::new(Counted(reader, input_size::add));
                 let reader = match &self.options.read {
                     Some(read) => read.count(reader),
                     None => reader,
                 };
                 let origin = source.origin().map(|path| path.display().to_string().into());
                 let chunks = match source {
-                    Source::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
+                    InputSource::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
                     _ => Chunks::new(reader),
                 };
                 self.current = Some(Current { origin, ..self.current(source.name(), chunks, named) });
@@ -209,7 +209,7 @@ impl Input {
     }
 
     /// Reads what is rendered of a directory.
-    fn render(&mut self, target: &Target, named: bool) {
+    fn render(&mut self, target: &RenderTarget, named: bool) {
         let Some(renderer) = &self.options.render else { return };
         match renderer.render(target) {
             Ok(reader) => {
@@ -226,7 +226,7 @@ impl Input {
 
     fn problem(&mut self, note: Note) {
         self.directory_has_entries = true;
-        self.ready.push_back(Entry::Problem(note));
+        self.ready.push_back(InputEntry::Problem(note));
     }
 
     /// Adds the entries of a chunk of the current source.
@@ -293,12 +293,12 @@ impl Input {
         if self.options.collects_warnings {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }
-        let warnings = warnings.into_iter().map(Entry::Warning);
+        let warnings = warnings.into_iter().map(InputEntry::Warning);
         if is_list && self.options.whole_lists {
             // A list without items is no object, but it may have errors.
             if lists::is_empty(&value) && mistake(&value).is_none() {
                 self.ready.extend(warnings);
-                return self.ready.push_back(Entry::Document(chunk.document(None, value)));
+                return self.ready.push_back(InputEntry::Document(chunk.document(None, value)));
             }
             current.has_entries = true;
             return self.object(chunk.document(None, value), warnings);
@@ -324,7 +324,7 @@ impl Input {
     }
 
     /// The entry for an object, or for its problem.
-    fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = Entry>) {
+    fn object(&mut self, document: Document, warnings: impl IntoIterator<Item = InputEntry>) {
         if !self.options.any_document
             && let Some((field, message)) =
                 mistake(&document.value).or_else(|| document.item.and_then(|_| lists::item_error(&document.value)))
@@ -341,7 +341,7 @@ impl Input {
         }
         self.directory_has_entries = true;
         self.ready.extend(warnings);
-        self.ready.push_back(Entry::Document(document));
+        self.ready.push_back(InputEntry::Document(document));
     }
 
     /// The entry for a document that is no object; `refusal` is kubectl's error.
@@ -385,26 +385,26 @@ impl Input {
         }
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: ReadStep) {
         match step {
-            Step::Named(source) => self.start(&source, true),
-            Step::Found(source) => self.start(&source, false),
-            Step::Definitions(definitions) => {
+            ReadStep::Named(source) => self.start(&source, true),
+            ReadStep::Found(source) => self.start(&source, false),
+            ReadStep::Definitions(definitions) => {
                 for step in definitions.steps().into_iter().rev() {
                     self.steps.push_front(step);
                 }
             }
-            Step::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
-            Step::Render(target, named) => self.render(&target, named),
-            Step::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
-            Step::Problem(note) => self.problem(note),
-            Step::DirectoryEnd(without_object) => {
+            ReadStep::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
+            ReadStep::Render(target, named) => self.render(&target, named),
+            ReadStep::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
+            ReadStep::Problem(note) => self.problem(note),
+            ReadStep::DirectoryEnd(without_object) => {
                 let has_entries = std::mem::take(&mut self.directory_has_entries);
                 if !has_entries && !self.options.may_be_empty {
-                    self.ready.push_back(Entry::Problem(without_object));
+                    self.ready.push_back(InputEntry::Problem(without_object));
                 }
             }
-            Step::DirectoryStart => self.directory_has_entries = false,
+            ReadStep::DirectoryStart => self.directory_has_entries = false,
         }
     }
 }
@@ -438,9 +438,9 @@ fn joined(chunk: &SourceChunk, value: &Value, contents: &Contents) -> Option<Not
 }
 
 impl Iterator for Input {
-    type Item = Entry;
+    type Item = InputEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<InputEntry> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 return Some(entry);
@@ -462,8 +462,8 @@ impl Iterator for Input {
 
 /// The documents of a text.
 #[cfg(test)]
-pub(crate) fn documents(name: &str, text: &str) -> Vec<Entry> {
-    Input::from_reader(name, Box::new(std::io::Cursor::new(text.to_owned())), Options::default()).collect()
+pub(crate) fn documents(name: &str, text: &str) -> Vec<InputEntry> {
+    Input::from_reader(name, Box::new(std::io::Cursor::new(text.to_owned())), InputOptions::default()).collect()
 }
 
 #[cfg(test)]
@@ -471,18 +471,18 @@ mod tests {
     use super::*;
     use crdx_value::json::to_string;
 
-    fn show(entry: &Entry) -> String {
+    fn show(entry: &InputEntry) -> String {
         let note = |kind: &str, n: &Note| format!("{kind} {} {}", n.position.unwrap_or_default(), n.message);
         match entry {
-            Entry::Document(d) => format!("{} {} {}", d.position(), d.prefix(), to_string(&d.value)),
-            Entry::Warning(n) => note("warning", n),
-            Entry::Problem(n) => note("problem", n),
+            InputEntry::Document(d) => format!("{} {} {}", d.position(), d.prefix(), to_string(&d.value)),
+            InputEntry::Warning(n) => note("warning", n),
+            InputEntry::Problem(n) => note("problem", n),
         }
     }
 
     fn read(text: &str) -> Vec<String> {
         let reader = Box::new(std::io::Cursor::new(text.to_owned()));
-        let mut input = Input::from_reader("x.yaml", reader, Options::default());
+        let mut input = Input::from_reader("x.yaml", reader, InputOptions::default());
         input.options.any_document = true;
         input.map(|entry| show(&entry)).collect()
     }
@@ -515,7 +515,7 @@ mod tests {
             ]
         );
         let entries = documents("x", text);
-        let Entry::Document(second) = &entries[2] else { panic!() };
+        let InputEntry::Document(second) = &entries[2] else { panic!() };
         assert_eq!(second.field_positions().locate("a").value.start, Position { line: 7, column: 36 });
         assert_eq!(read(&format!("{text}---\napiVersion: v1\nkind: List\nitems: []\n")).len(), 3);
     }
@@ -550,14 +550,14 @@ mod tests {
                 "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {name}}}\nspec: {{group: a}}\n"
             )
         };
-        let read = |text: String, options: Options| {
+        let read = |text: String, options: InputOptions| {
             Input::from_reader("x", Box::new(std::io::Cursor::new(text)), options).map(|e| show(&e)).collect::<Vec<_>>()
         };
         let joined = || crd("a") + &crd("b");
-        let options = Options::default().of_definitions();
+        let options = InputOptions::default().of_definitions();
         let message = "problem 5:1 one document with two keys \"apiVersion\", at 1:1 and at 5:1: it may be two CRDs";
         assert_eq!(read(joined(), options.clone()), [message]);
-        assert_eq!(read(joined(), Options::default()).len(), 5, "for kubectl the last key wins: four warnings");
+        assert_eq!(read(joined(), InputOptions::default()).len(), 5, "for kubectl the last key wins: four warnings");
         let inside = crd("a").replace("{group: a}", "{group: a, group: b}");
         assert_eq!(read(inside, options.clone()).len(), 1);
         let warning = "x:4:18: key \"group\" already set in map: first at 4:8, and the last one is used";
@@ -580,12 +580,12 @@ mod tests {
             std::fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
             std::fs::write(dir.path().join(name), text).unwrap();
         }
-        let (entries, skipped) = read_path(dir.path(), Options::default().of_definitions());
+        let (entries, skipped) = read_path(dir.path(), InputOptions::default().of_definitions());
         assert!(entries.len() == 1 && entries[0].contains("group"), "{entries:?}");
         assert!(skipped.unwrap().starts_with("4 documents that are not Kubernetes objects were skipped"));
         let patch = dir.path().join("patches/webhook_in_a.yaml");
-        assert!(read_path(&patch, Options::default().of_definitions()).0[0].contains("a patch for kustomize"));
-        assert_eq!(read_path(&patch, Options::default()).0.len(), 1, "kubectl sends it");
+        assert!(read_path(&patch, InputOptions::default().of_definitions()).0[0].contains("a patch for kustomize"));
+        assert_eq!(read_path(&patch, InputOptions::default()).0.len(), 1, "kubectl sends it");
     }
 
     #[test]
@@ -594,9 +594,9 @@ mod tests {
     }
 
     /// The entries of a directory or file below `base`, with the names of files relative to it, and what was skipped.
-    fn read_path(path: &std::path::Path, options: Options) -> (Vec<String>, Option<String>) {
+    fn read_path(path: &std::path::Path, options: InputOptions) -> (Vec<String>, Option<String>) {
         let skipped = options.skipped.clone();
-        let entries: Vec<Entry> = Input::open(&[path.display().to_string()], options).collect();
+        let entries: Vec<InputEntry> = Input::open(&[path.display().to_string()], options).collect();
         (entries.iter().map(show).collect(), skipped.message())
     }
 
@@ -640,7 +640,7 @@ mod tests {
     fn a_mistake_in_a_directory_is_a_problem() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.yaml"), "# x\nkind: A\n---\napiVersion: v1\nkind: 7\n").unwrap();
-        let (entries, skipped) = read_path(dir.path(), Options::default());
+        let (entries, skipped) = read_path(dir.path(), InputOptions::default());
         assert_eq!(entries, ["problem 2:1 no apiVersion", "problem 5:7 kind is not a string"]);
         assert_eq!(skipped, None);
     }
@@ -656,25 +656,25 @@ mod tests {
             ("templates/quoted.yaml", "1:1 a Helm template: render it first"),
         ] {
             let path = dir.path().join(name);
-            assert_eq!(read_path(&path, Options::default()).0, [format!("problem {message}")], "{name}");
-            let lenient = Options { skip_non_objects: true, ..Options::default() };
+            assert_eq!(read_path(&path, InputOptions::default()).0, [format!("problem {message}")], "{name}");
+            let lenient = InputOptions { skip_non_objects: true, ..InputOptions::default() };
             let (entries, skipped) = read_path(&path, lenient);
             assert_eq!(entries, [""; 0], "{name}");
             assert!(skipped.is_some(), "{name}");
         }
-        let any = Options { any_document: true, ..Options::default() };
+        let any = InputOptions { any_document: true, ..InputOptions::default() };
         assert_eq!(read_path(&dir.path().join("values.yaml"), any).0, ["1:1  {\"replicas\":1}"]);
     }
 
     #[test]
     fn the_file_behind_a_document_of_a_stream_is_known() {
         let text = "---\n# Source: a/templates/b.yaml\nkind: A\napiVersion: v1\n---\nkind: B\napiVersion: v1\n";
-        let origin = |entry: &Entry| if let Entry::Document(d) = entry { d.origin.clone() } else { None };
+        let origin = |entry: &InputEntry| if let InputEntry::Document(d) = entry { d.origin.clone() } else { None };
         let origins: Vec<_> = documents("-", text).iter().map(origin).collect();
         assert_eq!(origins, [Some("a/templates/b.yaml".into()), None]);
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.yaml"), text).unwrap();
-        let found: Vec<Entry> = Input::open(&[dir.path().display().to_string()], false).collect();
+        let found: Vec<InputEntry> = Input::open(&[dir.path().display().to_string()], false).collect();
         assert_eq!(found.iter().filter_map(origin).count(), 0, "a file of a directory is its own place");
     }
 }

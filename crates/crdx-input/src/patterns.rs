@@ -69,7 +69,7 @@ pub struct Matches {
 }
 
 /// A component of a pattern.
-enum Part {
+enum PatternPart {
     /// A name, or a component such as `..`.
     Literal(PathBuf),
     /// `**`
@@ -84,8 +84,8 @@ enum Part {
 /// # Errors
 /// A component has a syntax error, or the patterns visit too many paths.
 pub fn expand(path: &Path, ignore: &Ignore, visits: &Visits) -> Result<Option<Matches>, PatternError> {
-    let parts: Vec<Part> = path.components().map(part).collect::<Result<_, _>>()?;
-    if parts.iter().all(|part| matches!(part, Part::Literal(_))) {
+    let parts: Vec<PatternPart> = path.components().map(part).collect::<Result<_, _>>()?;
+    if parts.iter().all(|part| matches!(part, PatternPart::Literal(_))) {
         return Ok(None);
     }
     let mut found = Matches { paths: vec![PathBuf::new()], ..Matches::default() };
@@ -95,7 +95,7 @@ pub fn expand(path: &Path, ignore: &Ignore, visits: &Visits) -> Result<Option<Ma
             found.append(&path, part, (ignore, visits))?;
         }
     }
-    found.recursive = matches!(parts.last(), Some(Part::AnyDirectories));
+    found.recursive = matches!(parts.last(), Some(PatternPart::AnyDirectories));
     for path in found.paths.iter_mut().filter(|path| path.as_os_str().is_empty()) {
         *path = PathBuf::from(".");
     }
@@ -115,20 +115,20 @@ pub fn expand(path: &Path, ignore: &Ignore, visits: &Visits) -> Result<Option<Ma
     Ok(Some(found))
 }
 
-fn part(component: Component<'_>) -> Result<Part, PatternError> {
-    let Component::Normal(name) = component else { return Ok(Part::Literal(component.as_os_str().into())) };
+fn part(component: Component<'_>) -> Result<PatternPart, PatternError> {
+    let Component::Normal(name) = component else { return Ok(PatternPart::Literal(component.as_os_str().into())) };
     let text = name.to_str().unwrap_or_default();
     if text == "**" {
-        return Ok(Part::AnyDirectories);
+        return Ok(PatternPart::AnyDirectories);
     }
     if !text.contains(['*', '?', '[', '{']) {
-        return Ok(Part::Literal(name.into()));
+        return Ok(PatternPart::Literal(name.into()));
     }
     if text.len() > LONGEST {
         return Err(PatternError::TooLong);
     }
     let matcher = GlobBuilder::new(text).literal_separator(true).build()?.compile_matcher();
-    Ok(Part::Wildcard { text: name.into(), matcher, hidden: text.starts_with('.') })
+    Ok(PatternPart::Wildcard { text: name.into(), matcher, hidden: text.starts_with('.') })
 }
 
 impl Matches {
@@ -150,14 +150,19 @@ impl Matches {
     }
 
     /// Adds the paths below `path` that match the next part.
-    fn append(&mut self, path: &Path, part: &Part, (ignore, visits): (&Ignore, &Visits)) -> Result<(), PatternError> {
+    fn append(
+        &mut self,
+        path: &Path,
+        part: &PatternPart,
+        (ignore, visits): (&Ignore, &Visits),
+    ) -> Result<(), PatternError> {
         match part {
-            Part::Literal(name) => self.paths.push(path.join(name)),
-            Part::AnyDirectories => self.append_directories(path, (ignore, visits), 0)?,
-            Part::Wildcard { text, .. } if path.join(text).symlink_metadata().is_ok() => {
+            PatternPart::Literal(name) => self.paths.push(path.join(name)),
+            PatternPart::AnyDirectories => self.append_directories(path, (ignore, visits), 0)?,
+            PatternPart::Wildcard { text, .. } if path.join(text).symlink_metadata().is_ok() => {
                 self.paths.push(path.join(text));
             }
-            Part::Wildcard { matcher, hidden, .. } => {
+            PatternPart::Wildcard { matcher, hidden, .. } => {
                 let matching = |entry: &fs::DirEntry| {
                     let name = entry.file_name();
                     (*hidden || !is_hidden(entry)) && matcher.is_match(&name)

@@ -151,7 +151,7 @@ fn bytes(file: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::documents;
-    use crdx_engine::documents::Entry;
+    use crdx_engine::documents::InputEntry;
 
     #[test]
     fn documents_come_back_as_they_were() {
@@ -161,7 +161,7 @@ mod tests {
             format!("{a}\n---\napiVersion: v1\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
         let wanted: Vec<Document> = documents("f", &text)
             .into_iter()
-            .filter_map(|e| if let Entry::Document(d) = e { Some(d) } else { None })
+            .filter_map(|e| if let InputEntry::Document(d) = e { Some(d) } else { None })
             .filter(|d| d.item != Some(1))
             .collect();
         assert_eq!(wanted.len(), 4);

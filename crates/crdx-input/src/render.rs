@@ -18,7 +18,7 @@ use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::release::Release;
 pub use find::normal;
-use find::{Kind, Target};
+use find::{RenderProgram, RenderTarget};
 use output::Output;
 use overlay::Overlay;
 pub use program::RenderError;
@@ -34,13 +34,13 @@ const NAMED: usize = 3;
 /// Renders directories, and maps locations in what was rendered. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Renderer {
-    settings: Settings,
+    settings: RenderSettings,
     state: Arc<Mutex<State>>,
 }
 
 /// The properties of the cluster that charts can use.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct RenderSettings {
     pub namespace: Option<String>,
     /// The Kubernetes version, if one is given.
     pub release: Option<Release>,
@@ -48,7 +48,7 @@ pub struct Settings {
 
 /// The object that a location is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct RenderedObject<'a> {
     pub kind: &'a str,
     pub name: &'a str,
     pub namespace: Option<&'a str>,
@@ -61,27 +61,27 @@ struct State {
     /// The rendered directories, by the names of the sources.
     rendered: BTreeMap<Arc<str>, Rendered>,
     /// The source files of the directory that was used last, by the name of its source.
-    sources: Option<(Arc<str>, Sources)>,
+    sources: Option<(Arc<str>, RenderSources)>,
     /// Files with objects that no program reads.
     left_out: Vec<String>,
 }
 
 #[derive(Debug)]
 struct Rendered {
-    target: Target,
+    target: RenderTarget,
     output: Arc<Output>,
 }
 
 /// The source files of a directory.
 #[derive(Debug)]
-enum Sources {
+enum RenderSources {
     Chart(Templates),
     Kustomization(Box<Overlay>),
 }
 
 impl Renderer {
     /// Renders with these settings.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: RenderSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
@@ -89,7 +89,7 @@ impl Renderer {
     ///
     /// # Errors
     /// No program for it is installed, or the program fails.
-    pub fn render(&self, target: &Target) -> Result<Box<dyn Read + Send>, RenderError> {
+    pub fn render(&self, target: &RenderTarget) -> Result<Box<dyn Read + Send>, RenderError> {
         let name = target.name();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let output = match state.rendered.get(&name).filter(|rendered| rendered.target == *target) {
@@ -112,16 +112,16 @@ impl Renderer {
     }
 
     /// Returns the location in a source file for one in what was rendered; `None` for any other location.
-    pub fn map(&self, location: &SourceLocation, subject: &Subject<'_>) -> Option<SourceLocation> {
+    pub fn map(&self, location: &SourceLocation, subject: &RenderedObject<'_>) -> Option<SourceLocation> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { rendered, sources, .. } = &mut *state;
         let (name, Rendered { target, output }) = rendered.get_key_value(&location.source)?;
         // A file can be called like a directory only after it replaced the directory.
         let current = sources.take_if(|(current, _)| current == name);
-        let (_, sources) = sources.insert(current.unwrap_or_else(|| (Arc::clone(name), Sources::of(target))));
+        let (_, sources) = sources.insert(current.unwrap_or_else(|| (Arc::clone(name), RenderSources::of(target))));
         Some(match sources {
-            Sources::Chart(templates) => templates.map(location, output),
-            Sources::Kustomization(overlay) => overlay.map(location, subject, output),
+            RenderSources::Chart(templates) => templates.map(location, output),
+            RenderSources::Kustomization(overlay) => overlay.map(location, subject, output),
         })
     }
 
@@ -156,16 +156,16 @@ fn named(names: &[&str]) -> String {
     }
 }
 
-impl Sources {
-    fn of(target: &Target) -> Self {
+impl RenderSources {
+    fn of(target: &RenderTarget) -> Self {
         match target.kind {
-            Kind::Chart => Self::Chart(Templates::new(&target.directory)),
-            Kind::Kustomization => Self::Kustomization(Box::new(Overlay::new(&target.directory))),
+            RenderProgram::Chart => Self::Chart(Templates::new(&target.directory)),
+            RenderProgram::Kustomization => Self::Kustomization(Box::new(Overlay::new(&target.directory))),
         }
     }
 }
 
-impl Target {
+impl RenderTarget {
     /// The name of the source: the directory.
     pub fn name(&self) -> Arc<str> {
         self.directory.display().to_string().into()
@@ -175,11 +175,13 @@ impl Target {
     pub fn hint(&self, error: &RenderError) -> String {
         let directory = argument(&self.directory);
         match (error, self.kind) {
-            (RenderError::NotInstalled(_), Kind::Chart) => {
+            (RenderError::NotInstalled(_), RenderProgram::Chart) => {
                 "install Helm to use --render: https://helm.sh/docs/intro/install".to_owned()
             }
-            (RenderError::NotInstalled(_), Kind::Kustomization) => "install one of them to use --render".to_owned(),
-            (RenderError::Failed { .. }, Kind::Chart) if find::lacks_dependencies(&self.directory) => {
+            (RenderError::NotInstalled(_), RenderProgram::Kustomization) => {
+                "install one of them to use --render".to_owned()
+            }
+            (RenderError::Failed { .. }, RenderProgram::Chart) if find::lacks_dependencies(&self.directory) => {
                 format!("download the charts that it depends on: helm dependency build {directory}")
             }
             (RenderError::Store(_), _) => TEMP_FILE_HELP.to_owned(),
@@ -189,17 +191,17 @@ impl Target {
 }
 
 /// Returns the programs that can render a directory, the first choice first.
-fn invocations(target: &Target, settings: &Settings) -> Vec<Invocation> {
+fn invocations(target: &RenderTarget, settings: &RenderSettings) -> Vec<Invocation> {
     let directory = argument(&target.directory);
     let invocation = |program, arguments: &[&str]| Invocation {
         program,
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
     };
     match target.kind {
-        Kind::Kustomization => {
+        RenderProgram::Kustomization => {
             vec![invocation("kustomize", &["build", &directory]), invocation("kubectl", &["kustomize", &directory])]
         }
-        Kind::Chart => {
+        RenderProgram::Chart => {
             let mut helm = invocation("helm", &["template", &directory, "--include-crds"]);
             let mut add = |flag: &str, value: Option<String>| {
                 helm.arguments.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
@@ -217,23 +219,23 @@ mod tests {
 
     #[test]
     fn programs_and_arguments_are_known() {
-        let commands = |directory: &str, kind, settings: &Settings| {
-            let target = Target { directory: directory.into(), kind };
+        let commands = |directory: &str, kind, settings: &RenderSettings| {
+            let target = RenderTarget { directory: directory.into(), kind };
             invocations(&target, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        let none = Settings::default();
-        assert_eq!(commands("a", Kind::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);
-        assert_eq!(commands("-a", Kind::Chart, &none), ["helm template ./-a --include-crds"], "no flag");
-        let settings = Settings { namespace: Some("n".to_owned()), release: Some(Release::NEWEST) };
+        let none = RenderSettings::default();
+        assert_eq!(commands("a", RenderProgram::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);
+        assert_eq!(commands("-a", RenderProgram::Chart, &none), ["helm template ./-a --include-crds"], "no flag");
+        let settings = RenderSettings { namespace: Some("n".to_owned()), release: Some(Release::NEWEST) };
         let version = format!("--kube-version {}.0", Release::NEWEST);
         let expected = format!("helm template a --include-crds --namespace n {version}");
-        assert_eq!(commands("a", Kind::Chart, &settings), [expected]);
+        assert_eq!(commands("a", RenderProgram::Chart, &settings), [expected]);
     }
 
     #[test]
     fn only_rendered_locations_are_mapped() {
         let location = SourceLocation::line(&"a.yaml".into(), 3);
-        let subject = Subject { kind: "A", name: "a", namespace: None, field: None };
+        let subject = RenderedObject { kind: "A", name: "a", namespace: None, field: None };
         assert_eq!(Renderer::default().map(&location, &subject), None);
         assert_eq!(Renderer::default().notes(), []);
     }

@@ -1,11 +1,11 @@
 //! Checks that each path contains something: a CRD for `--crds`, an object for `--old`. Otherwise a misspelt or swapped
 //! argument would go unnoticed.
 
-use super::files::Source;
+use super::files::InputSource;
 use super::files::commits::is_as_of_commit;
 use super::remote::url;
-use super::{Input, Options};
-use crdx_engine::documents::{Document, Entry, Note, Stop};
+use super::{Input, InputOptions};
+use crdx_engine::documents::{Document, InputEntry, Note, Stop};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub struct Sources {
     paths: std::vec::IntoIter<String>,
     /// Directories with kustomizations.
     kustomizations: std::vec::IntoIter<PathBuf>,
-    options: Options,
+    options: InputOptions,
     required: Required,
     /// The flag that takes the paths, such as `--crds`; empty for positional arguments.
     flag: &'static str,
@@ -64,16 +64,16 @@ struct Current {
 impl Sources {
     /// Reads `paths`, given with `flag` (empty for positional arguments). A path given twice is read once.
     /// With CRDs as requirement, directories are read with their subdirectories and warnings are collected.
-    pub fn open(paths: &[String], options: impl Into<Options>, required: Required, flag: &'static str) -> Self {
+    pub fn open(paths: &[String], options: impl Into<InputOptions>, required: Required, flag: &'static str) -> Self {
         let options = options.into();
         // Only objects count, not what they are compared with or validated against.
         let read = options.read.clone().filter(|_| matches!(flag, "" | "-f"));
         // CRDs are those of files; what policies are read from is not rendered either.
         let render = options.render.clone().filter(|_| matches!(flag, "" | "-f" | "--old"));
-        let options = Options { reads_commits: flag == "--old", read, render, ..options };
+        let options = InputOptions { reads_commits: flag == "--old", read, render, ..options };
         let options = match required {
             Required::Definition => options.of_definitions(),
-            Required::Lintable => Options { recursive: true, ..options },
+            Required::Lintable => InputOptions { recursive: true, ..options },
             Required::Object | Required::Nothing => options,
         };
         let mut seen = HashSet::new();
@@ -83,7 +83,7 @@ impl Sources {
     }
 
     /// Reads the paths whose objects are simulated; an empty list is allowed.
-    pub fn open_all(paths: &[String], options: impl Into<Options>) -> Self {
+    pub fn open_all(paths: &[String], options: impl Into<InputOptions>) -> Self {
         let mut sources = Self::open(&[], options, Required::Nothing, "");
         // Standard input can be read once; the objects of a file given twice are simulated twice.
         let mut stdin_seen = false;
@@ -119,11 +119,11 @@ impl Sources {
         }
         let directory = self.kustomizations.next()?;
         let path = directory.display().to_string();
-        let input = Input::open_source(Source::Kustomization(directory), options);
+        let input = Input::open_source(InputSource::Kustomization(directory), options);
         Some(Current { path, input, settled, has_required: settled })
     }
 
-    fn missing(&self, path: &str) -> Entry {
+    fn missing(&self, path: &str) -> InputEntry {
         let what = self.required.name();
         let article = if self.required == Required::Object { "an" } else { "a" };
         let path = &*url::name(path);
@@ -133,7 +133,7 @@ impl Sources {
             flag => format!("{flag} takes one path, which must hold {article} {what}; repeat {flag} for several paths"),
         };
         let message = format!("there is no {what} in {subject}");
-        Entry::Problem(Note {
+        InputEntry::Problem(Note {
             source: path.into(),
             position: None,
             message,
@@ -147,22 +147,22 @@ impl Sources {
 }
 
 impl Iterator for Sources {
-    type Item = Entry;
+    type Item = InputEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<InputEntry> {
         loop {
             let Some(current) = &mut self.current else {
                 self.current = Some(self.open_next()?);
                 continue;
             };
             if let Some(entry) = current.input.next() {
-                if let Entry::Document(document) = &entry {
+                if let InputEntry::Document(document) = &entry {
                     current.has_required |= self.required.is(document);
                 }
                 current.settled |= match &entry {
-                    Entry::Document(_) => current.has_required,
-                    Entry::Problem(_) => true,
-                    Entry::Warning(note) => note.position.is_none(),
+                    InputEntry::Document(_) => current.has_required,
+                    InputEntry::Problem(_) => true,
+                    InputEntry::Warning(note) => note.position.is_none(),
                 };
                 return Some(entry);
             }
@@ -190,8 +190,8 @@ mod tests {
         let paths: Vec<String> = files.iter().map(|(name, _)| path(name)).collect();
         let base = format!("{}/", dir.path().display());
         let problem = |entry| match entry {
-            Entry::Problem(note) => Some(note.message.replace(&base, "")),
-            Entry::Warning(_) | Entry::Document(_) => None,
+            InputEntry::Problem(note) => Some(note.message.replace(&base, "")),
+            InputEntry::Warning(_) | InputEntry::Document(_) => None,
         };
         Sources::open(&paths, false, required, "--crds").filter_map(problem).collect()
     }

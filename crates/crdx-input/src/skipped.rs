@@ -10,10 +10,10 @@ const NAMED: usize = 3;
 
 /// A count of skipped inputs. Clones share it, so a command has one count for all inputs.
 #[derive(Clone, Debug, Default)]
-pub struct Skipped(Arc<Mutex<Counts>>);
+pub struct Skipped(Arc<Mutex<SkippedCounts>>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct SkippedCounts {
     documents: usize,
     templates: usize,
     encrypted: usize,
@@ -40,7 +40,7 @@ impl Skipped {
     }
 }
 
-impl Counts {
+impl SkippedCounts {
     fn message(&self) -> Option<String> {
         let files = match (self.named.as_slice(), self.files.len().saturating_sub(self.named.len())) {
             ([], _) => return None,

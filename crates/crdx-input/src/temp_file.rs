@@ -121,14 +121,14 @@ impl TempFile {
     pub(crate) fn into_reader(self) -> io::Result<impl BufRead> {
         let written = self.file.into_inner().map_err(io::IntoInnerError::into_error);
         let rewound = written.and_then(|mut file| file.rewind().map(|()| file));
-        rewound.map(|file| BufReader::new(Reader(file))).map_err(TempFileError::wrap)
+        rewound.map(|file| BufReader::new(TempFileReader(file))).map_err(TempFileError::wrap)
     }
 }
 
 /// Reads all bytes from the start.
-struct Reader(SpooledTempFile);
+struct TempFileReader(SpooledTempFile);
 
-impl Read for Reader {
+impl Read for TempFileReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out).map_err(TempFileError::wrap)
     }

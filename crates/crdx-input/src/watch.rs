@@ -1,7 +1,7 @@
 //! Detects changes of files by polling their dates and sizes, which works on every file system.
 
-use super::Options;
-use super::files::{self, Source, Step};
+use super::InputOptions;
+use super::files::{self, InputSource, ReadStep};
 use super::patterns::MAX_DEPTH;
 use super::render::find;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub struct Watched<'a> {
     /// Files, directories and patterns.
     pub paths: &'a [String],
     /// The options for reading them.
-    pub options: Options,
+    pub options: InputOptions,
 }
 
 /// The state of the files: date and size, or nothing for a file that cannot be read.
@@ -44,24 +44,24 @@ impl Watched<'_> {
     pub fn look(&self) -> FileStates {
         let steps = files::expand(self.paths, &self.options);
         let rendered = steps.iter().filter_map(|step| match step {
-            Step::Render(target, _) => Some(find::directories(target)),
+            ReadStep::Render(target, _) => Some(find::directories(target)),
             _ => None,
         });
         let mut below = BTreeSet::new();
         rendered.flatten().for_each(|directory| add_files(&directory, 0, &mut below));
         let paths = steps.into_iter().filter_map(|step| match step {
-            Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => Some(path),
+            ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => Some(path),
             // A missing path may be created later.
-            Step::Problem(note) => Some(PathBuf::from(&*note.source)),
-            Step::Definitions(definitions) => Some(definitions.path().to_owned()),
+            ReadStep::Problem(note) => Some(PathBuf::from(&*note.source)),
+            ReadStep::Definitions(definitions) => Some(definitions.path().to_owned()),
             // All files in the directories of a rendered one are watched.
-            Step::Render(..)
-            | Step::LeftOut(_)
-            | Step::Named(_)
-            | Step::Found(_)
-            | Step::NoFile(_)
-            | Step::DirectoryStart
-            | Step::DirectoryEnd(_) => None,
+            ReadStep::Render(..)
+            | ReadStep::LeftOut(_)
+            | ReadStep::Named(_)
+            | ReadStep::Found(_)
+            | ReadStep::NoFile(_)
+            | ReadStep::DirectoryStart
+            | ReadStep::DirectoryEnd(_) => None,
         });
         let state = |path: &PathBuf| {
             let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -107,7 +107,7 @@ mod tests {
     fn every_change_shows() {
         let dir = tempfile::tempdir().unwrap();
         let paths = [dir.path().display().to_string(), dir.path().join("later.txt").display().to_string()];
-        let watched = Watched { paths: &paths, options: Options::default() };
+        let watched = Watched { paths: &paths, options: InputOptions::default() };
         let mut looks = vec![watched.look()];
         let file = dir.path().join("a.yaml");
         fs::write(&file, "a: 1\n").unwrap();

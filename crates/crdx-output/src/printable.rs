@@ -59,7 +59,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// The content of a [`Printable`] stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum PrintableForm {
     /// Text for people, without colours.
     Plain,
     /// Text for people, in which the escape sequences of [`super::Paint`] and of excerpts are written as they are.
@@ -71,7 +71,7 @@ enum Form {
 /// A stream on which only printable text arrives. Lines are written when they are complete or the stream is flushed.
 pub struct Printable<W: Write> {
     out: W,
-    form: Form,
+    form: PrintableForm,
     /// The incomplete last line.
     rest: Vec<u8>,
     /// True if nothing but white space of the current line was written.
@@ -81,15 +81,15 @@ pub struct Printable<W: Write> {
 impl<W: Write> Printable<W> {
     /// Writes printable text to `out`, with colours if `color` is set.
     pub fn new(out: W, color: bool) -> Self {
-        Self::of_form(out, if color { Form::Colored } else { Form::Plain })
+        Self::of_form(out, if color { PrintableForm::Colored } else { PrintableForm::Plain })
     }
 
     /// Writes JSON to `out`.
     pub fn json(out: W) -> Self {
-        Self::of_form(out, Form::Json)
+        Self::of_form(out, PrintableForm::Json)
     }
 
-    fn of_form(out: W, form: Form) -> Self {
+    fn of_form(out: W, form: PrintableForm) -> Self {
         Self { out, form, rest: Vec::new(), at_start: true }
     }
 
@@ -112,9 +112,10 @@ impl<W: Write> Printable<W> {
     fn line(&mut self, line: &str, out: &mut String) {
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
-            let color = if self.form == Form::Colored { color_length(rest) } else { 0 };
+            let color = if self.form == PrintableForm::Colored { color_length(rest) } else { 0 };
             let (part, after) = rest.split_at_checked(color.max(c.len_utf8())).unwrap_or((rest, ""));
-            let is_command = self.form != Form::Json && ((self.at_start && rest.starts_with("::")) || is_command(rest));
+            let is_command =
+                self.form != PrintableForm::Json && ((self.at_start && rest.starts_with("::")) || is_command(rest));
             if color == 0 && (is_hidden(c) || is_command) {
                 escape(c, out);
             } else {

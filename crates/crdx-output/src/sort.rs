@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub struct Sorter {
     field: String,
     path: JsonPath,
-    keys: Vec<Option<Key>>,
+    keys: Vec<Option<SortKey>>,
 }
 
 impl Sorter {
@@ -80,7 +80,7 @@ pub fn sort(objects: &mut Vec<Value>, path: &str) -> Result<(), GoError> {
     Ok(())
 }
 
-enum Key {
+enum SortKey {
     Nothing,
     Int(i64),
     Byte(u8),
@@ -90,30 +90,30 @@ enum Key {
     Other(&'static str),
 }
 
-fn key(item: &Item<'_>) -> Key {
+fn key(item: &Item<'_>) -> SortKey {
     match item {
-        Item::Missing | Item::Value(Value::Null) => Key::Nothing,
-        Item::Value(Value::Int(i)) | Item::Int(i) => Key::Int(*i),
-        Item::Byte(byte) => Key::Byte(*byte),
-        Item::Value(Value::Float(x)) => Key::Float(*x),
-        Item::Value(Value::String(text)) => Key::Text(text.clone(), Quantity::parse(text).ok()),
-        Item::Value(Value::Bool(_)) => Key::Other("bool"),
-        Item::Value(Value::Array(_)) => Key::Other("[]interface {}"),
-        Item::Value(Value::Object(_)) => Key::Other("map[string]interface {}"),
+        Item::Missing | Item::Value(Value::Null) => SortKey::Nothing,
+        Item::Value(Value::Int(i)) | Item::Int(i) => SortKey::Int(*i),
+        Item::Byte(byte) => SortKey::Byte(*byte),
+        Item::Value(Value::Float(x)) => SortKey::Float(*x),
+        Item::Value(Value::String(text)) => SortKey::Text(text.clone(), Quantity::parse(text).ok()),
+        Item::Value(Value::Bool(_)) => SortKey::Other("bool"),
+        Item::Value(Value::Array(_)) => SortKey::Other("[]interface {}"),
+        Item::Value(Value::Object(_)) => SortKey::Other("map[string]interface {}"),
     }
 }
 
 /// `isLess`: values of different types have no order.
-fn less(a: &Key, b: &Key) -> Result<bool, GoError> {
+fn less(a: &SortKey, b: &SortKey) -> Result<bool, GoError> {
     match (a, b) {
-        (Key::Nothing, b) => Ok(!matches!(b, Key::Nothing)),
-        (_, Key::Nothing) => Ok(false),
-        (Key::Int(a), Key::Int(b)) => Ok(a < b),
-        (Key::Byte(a), Key::Byte(b)) => Ok(a < b),
-        (Key::Float(a), Key::Float(b)) => Ok(a < b),
-        (Key::Text(_, Some(a)), Key::Text(_, Some(b))) => Ok(a.compare(b) == Ordering::Less),
-        (Key::Text(a, _), Key::Text(b, _)) => Ok(a < b),
-        (Key::Other(kind), _) => Err(format!("unsortable type: {kind}").into()),
+        (SortKey::Nothing, b) => Ok(!matches!(b, SortKey::Nothing)),
+        (_, SortKey::Nothing) => Ok(false),
+        (SortKey::Int(a), SortKey::Int(b)) => Ok(a < b),
+        (SortKey::Byte(a), SortKey::Byte(b)) => Ok(a < b),
+        (SortKey::Float(a), SortKey::Float(b)) => Ok(a < b),
+        (SortKey::Text(_, Some(a)), SortKey::Text(_, Some(b))) => Ok(a.compare(b) == Ordering::Less),
+        (SortKey::Text(a, _), SortKey::Text(b, _)) => Ok(a < b),
+        (SortKey::Other(kind), _) => Err(format!("unsortable type: {kind}").into()),
         _ => Err("unsortable interface: interface".into()),
     }
 }

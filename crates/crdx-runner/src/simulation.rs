@@ -12,7 +12,7 @@ pub mod ordered;
 mod seen_kinds;
 mod stream;
 use crdx_engine::cluster::Cluster;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::RequestKind;
 use crdx_engine::kubectl::request::RequestOptions;
@@ -25,7 +25,7 @@ use crdx_engine::simulation::filter::{Filter, KindPattern};
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
-use crdx_engine::simulation::{CompareOptions, OrderedState, Settings, Simulator, Updates, builtin};
+use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates, builtin};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
@@ -53,8 +53,8 @@ pub struct Plan {
     /// Directories with kustomizations that generate objects.
     pub kustomizations: Vec<PathBuf>,
     /// The options for reading files and directories.
-    pub options: crdx_input::Options,
-    pub policies: admission::Options,
+    pub options: crdx_input::InputOptions,
+    pub policies: admission::PolicyOptions,
     pub skip: Vec<KindPattern>,
     /// The label selector of objects; other objects are skipped.
     pub selector: Option<LabelSelector>,
@@ -74,7 +74,7 @@ pub struct Plan {
     pub show_last_applied: bool,
     /// The options of a diff, if the objects before and after the request are reported.
     pub compares: Option<CompareOptions>,
-    pub target: crdx_cluster::Target,
+    pub target: crdx_cluster::ClusterFlags,
     /// True if the cluster must not be contacted.
     pub offline: bool,
     /// The releases to simulate. The default is the cluster's release, or the newest one without a cluster.
@@ -111,7 +111,7 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(ObjectReport) + Send)) -> io::Resu
         show(item);
     };
     let mut simulation = Simulation::prepare(Arc::new(plan.clone()), &mut show);
-    let options = crdx_input::Options { whole_lists: true, ..plan.options.clone() };
+    let options = crdx_input::InputOptions { whole_lists: true, ..plan.options.clone() };
     let input = Sources::open_all(&plan.filenames, options).and_kustomizations(&plan.kustomizations);
     // The error about `--crds` is reported; without these CRDs, all objects would have errors.
     if !simulation.lacks_definitions {
@@ -182,7 +182,7 @@ impl Simulation {
                 None => server.build(),
             };
             Simulator {
-                settings: Settings {
+                settings: SimulatorSettings {
                     given: Arc::clone(&others),
                     live: reading.objects.clone(),
                     ..settings(plan, release, &namespace, cluster.clone())
@@ -232,7 +232,7 @@ impl Simulation {
     /// Returns an error if a temporary file cannot be written.
     pub fn simulate(
         &mut self,
-        entries: impl Iterator<Item = Entry> + Send,
+        entries: impl Iterator<Item = InputEntry> + Send,
         show: &mut (dyn FnMut(ObjectReport) + Send),
     ) -> io::Result<()> {
         let (run, known) = self.run();
@@ -384,8 +384,8 @@ fn existing_objects(
     }
 }
 
-fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<Live>>) -> Settings {
-    Settings {
+fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<Live>>) -> SimulatorSettings {
+    SimulatorSettings {
         namespace: namespace.to_owned(),
         request_options: RequestOptions {
             level: plan.field_validation,

@@ -20,19 +20,19 @@ pub(super) struct Budget {
     bytes: usize,
     /// The time without progress after which a client is disconnected if others wait.
     patience: Duration,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     released: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BudgetState {
     spent: usize,
     next: u64,
-    shares: BTreeMap<u64, Entry>,
+    shares: BTreeMap<u64, ClientShare>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ClientShare {
     bytes: usize,
     /// The time of the last progress; `None` if the client cannot be disconnected any more.
     progress: Option<Instant>,
@@ -52,7 +52,7 @@ impl Budget {
         Self { bytes, patience, state: Mutex::default(), released: Notify::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         lock(&self.state)
     }
 
@@ -61,7 +61,7 @@ impl Budget {
         let mut state = self.state();
         let id = state.next;
         state.next += 1;
-        state.shares.insert(id, Entry { bytes: 0, progress: Some(Instant::now()), disconnect });
+        state.shares.insert(id, ClientShare { bytes: 0, progress: Some(Instant::now()), disconnect });
         Share { budget: Arc::clone(self), id }
     }
 
@@ -138,7 +138,7 @@ impl Share {
     /// Keeps only this many bytes, and keeps the client connected, because nothing depends on its speed any more.
     pub fn keep(&self, bytes: usize) {
         let mut state = self.budget.state();
-        let State { spent, shares, .. } = &mut *state;
+        let BudgetState { spent, shares, .. } = &mut *state;
         if let Some(entry) = shares.get_mut(&self.id) {
             let unused = entry.bytes.saturating_sub(bytes);
             entry.bytes -= unused;

@@ -75,7 +75,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Escaping<S> {
 
 /// The part of the message to which the next byte belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Part {
+enum MessagePart {
     /// The method of a request line, or empty lines before it.
     #[default]
     Method,
@@ -109,7 +109,7 @@ enum BodyLength {
 /// The parser's position in a connection's messages.
 #[derive(Debug, Default)]
 struct Framing {
-    part: Part,
+    part: MessagePart,
     body_length: BodyLength,
     chunked: bool,
     /// The beginning of the current line, as far as it affects the framing.
@@ -122,17 +122,17 @@ impl Framing {
         let mut changed: Option<Vec<u8>> = None;
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
-            if let Part::Body(left) = self.part {
+            if let MessagePart::Body(left) = self.part {
                 let here = left.min((bytes.len() - at) as u64);
                 let end = at + here as usize;
                 if let Some(changed) = &mut changed {
                     changed.extend_from_slice(bytes.get(at..end).unwrap_or_default());
                 }
                 at = end;
-                self.part = if left > here { Part::Body(left - here) } else { self.after_body() };
+                self.part = if left > here { MessagePart::Body(left - here) } else { self.after_body() };
                 continue;
             }
-            if self.part == Part::Target && must_be_escaped(*byte) {
+            if self.part == MessagePart::Target && must_be_escaped(*byte) {
                 let changed = changed.get_or_insert_with(|| bytes.get(..at).unwrap_or_default().to_vec());
                 changed.extend_from_slice(format!("%{byte:02X}").as_bytes());
             } else {
@@ -146,63 +146,70 @@ impl Framing {
         changed
     }
 
-    fn after_body(&self) -> Part {
-        if self.chunked { Part::ChunkEnd } else { Part::Method }
+    fn after_body(&self) -> MessagePart {
+        if self.chunked { MessagePart::ChunkEnd } else { MessagePart::Method }
     }
 
     /// Parses one byte outside a body.
     fn advance(&mut self, byte: u8) {
         match (self.part, byte) {
-            (Part::Method, b' ') => {
+            (MessagePart::Method, b' ') => {
                 // The bytes after a CONNECT request are not HTTP.
-                self.part = if self.line == b"CONNECT" { Part::Unknown } else { Part::Target };
+                self.part = if self.line == b"CONNECT" { MessagePart::Unknown } else { MessagePart::Target };
                 self.line.clear();
             }
-            (Part::Target, b' ') => self.part = Part::Version,
+            (MessagePart::Target, b' ') => self.part = MessagePart::Version,
             // Empty lines before a request are allowed; a line without a target is not.
-            (Part::Method, b'\r' | b'\n') if self.line.is_empty() => {}
-            (Part::Method | Part::Target, b'\r' | b'\n') => self.part = Part::Unknown,
-            (Part::Version, b'\n') => {
-                (self.part, self.body_length, self.chunked) = (Part::Header, BodyLength::Nothing, false);
+            (MessagePart::Method, b'\r' | b'\n') if self.line.is_empty() => {}
+            (MessagePart::Method | MessagePart::Target, b'\r' | b'\n') => self.part = MessagePart::Unknown,
+            (MessagePart::Version, b'\n') => {
+                (self.part, self.body_length, self.chunked) = (MessagePart::Header, BodyLength::Nothing, false);
             }
-            (Part::Header | Part::ChunkSize | Part::ChunkEnd | Part::Trailer, b'\n') => {
+            (MessagePart::Header | MessagePart::ChunkSize | MessagePart::ChunkEnd | MessagePart::Trailer, b'\n') => {
                 let line = std::mem::take(&mut self.line);
                 self.end_of_line(line.strip_suffix(b"\r").unwrap_or(&line));
             }
-            (Part::Method | Part::Header | Part::ChunkSize | Part::ChunkEnd | Part::Trailer, _) => {
+            (
+                MessagePart::Method
+                | MessagePart::Header
+                | MessagePart::ChunkSize
+                | MessagePart::ChunkEnd
+                | MessagePart::Trailer,
+                _,
+            ) => {
                 if self.line.len() < KEPT {
                     self.line.push(byte);
                 }
             }
-            (Part::Target | Part::Version | Part::Body(_) | Part::Unknown, _) => {}
+            (MessagePart::Target | MessagePart::Version | MessagePart::Body(_) | MessagePart::Unknown, _) => {}
         }
     }
 
     fn end_of_line(&mut self, line: &[u8]) {
         self.part = match self.part {
-            Part::Header if line.is_empty() => match self.body_length {
-                BodyLength::Nothing | BodyLength::Length(0) => Part::Method,
-                BodyLength::Length(length) => Part::Body(length),
+            MessagePart::Header if line.is_empty() => match self.body_length {
+                BodyLength::Nothing | BodyLength::Length(0) => MessagePart::Method,
+                BodyLength::Length(length) => MessagePart::Body(length),
                 BodyLength::Chunks => {
                     self.chunked = true;
-                    Part::ChunkSize
+                    MessagePart::ChunkSize
                 }
             },
-            Part::Header => match self.header(line) {
+            MessagePart::Header => match self.header(line) {
                 Some(body_length) => {
                     self.body_length = body_length;
-                    Part::Header
+                    MessagePart::Header
                 }
-                None => Part::Unknown,
+                None => MessagePart::Unknown,
             },
-            Part::ChunkSize => match chunk_size(line) {
-                Some(0) => Part::Trailer,
-                Some(size) => Part::Body(size),
-                None => Part::Unknown,
+            MessagePart::ChunkSize => match chunk_size(line) {
+                Some(0) => MessagePart::Trailer,
+                Some(size) => MessagePart::Body(size),
+                None => MessagePart::Unknown,
             },
-            Part::ChunkEnd if line.is_empty() => Part::ChunkSize,
-            Part::ChunkEnd => Part::Unknown,
-            Part::Trailer if line.is_empty() => Part::Method,
+            MessagePart::ChunkEnd if line.is_empty() => MessagePart::ChunkSize,
+            MessagePart::ChunkEnd => MessagePart::Unknown,
+            MessagePart::Trailer if line.is_empty() => MessagePart::Method,
             part => part,
         };
     }

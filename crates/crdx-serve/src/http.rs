@@ -27,7 +27,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// An HTTP response.
-pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
+pub(super) type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// The time limit for the webhooks of a request.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -43,7 +43,7 @@ pub(super) struct Client {
 }
 
 /// Handles one HTTP request.
-pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Request<Incoming>) -> Answer {
+pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Request<Incoming>) -> HttpResponse {
     let (parts, body) = request.into_parts();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(header::HOST) {
         return plain(StatusCode::BAD_REQUEST, "400 Bad Request: missing required Host header");
@@ -133,7 +133,7 @@ async fn within_budget(
     client: &Client,
     request: Arc<server::Request>,
     is_long: bool,
-) -> Option<Answer> {
+) -> Option<HttpResponse> {
     let mut share: Option<(Share, usize)> = None;
     loop {
         let answer = answered(service, Arc::clone(&request), is_long).await?;
@@ -163,7 +163,7 @@ fn is_read(method: Method) -> bool {
 }
 
 /// Gives an answer in pieces.
-async fn limited(answer: Answer, share: Share) -> Answer {
+async fn limited(answer: HttpResponse, share: Share) -> HttpResponse {
     let (parts, body) = answer.into_parts();
     // The body is complete, so this does not wait.
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -173,7 +173,7 @@ async fn limited(answer: Answer, share: Share) -> Answer {
 
 /// Handles a request on threads with large stacks, and calls the webhooks that it needs between attempts. Returns
 /// `None` if a thread panicked.
-async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<Answer> {
+async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long: bool) -> Option<HttpResponse> {
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + TIMEOUT;
     let mut paused = None;
@@ -222,7 +222,7 @@ async fn attempt(
 
 /// The result of one attempt to handle a request.
 enum Attempt {
-    Answer(Answer),
+    Answer(HttpResponse),
     Pending(Vec<Call>),
     Paused(Box<Paused>),
 }
@@ -266,7 +266,7 @@ fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-fn write(answer: server::Response) -> Answer {
+fn write(answer: server::Response) -> HttpResponse {
     let (content_type, bytes) = server::http::wire::encode(answer.body, answer.format);
     let has_body = !bytes.is_empty();
     let mut response = whole(bytes);
@@ -290,7 +290,7 @@ fn write(answer: server::Response) -> Answer {
 }
 
 /// Streams a watch until its client disconnects.
-fn stream(watch: Watch, service: &Service) -> Answer {
+fn stream(watch: Watch, service: &Service) -> HttpResponse {
     let warnings = watch.warnings().to_vec();
     let (webhooks, state) = (service.webhooks.clone().unwrap_or_default(), service.state.clone());
     let mut response = Response::new(BoxBody::new(Stream::new(watch, webhooks, state)));
@@ -308,7 +308,7 @@ fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
 }
 
 /// Returns 304 if the client already has the response with this `ETag`.
-fn unless_known(response: Answer, known: Option<&str>) -> Answer {
+fn unless_known(response: HttpResponse, known: Option<&str>) -> HttpResponse {
     let same =
         |tag: &HeaderValue| known.is_some_and(|known| known.split(',').any(|k| k.trim().as_bytes() == tag.as_bytes()));
     if response.status() != StatusCode::OK || !response.headers().get(header::ETAG).is_some_and(same) {
@@ -320,7 +320,7 @@ fn unless_known(response: Answer, known: Option<&str>) -> Answer {
     Response::from_parts(parts, BoxBody::default())
 }
 
-fn whole(text: impl Into<Bytes>) -> Answer {
+fn whole(text: impl Into<Bytes>) -> HttpResponse {
     Response::new(BoxBody::new(Full::new(text.into())))
 }
 
@@ -341,11 +341,11 @@ fn warning_header(text: &str) -> Option<HeaderValue> {
 }
 
 /// Returns a Status that does not come from the simulated server.
-fn refuse(code: StatusCode, reason: &'static str, message: &str) -> Answer {
+fn refuse(code: StatusCode, reason: &'static str, message: &str) -> HttpResponse {
     failed(code, &status(code.as_u16(), reason, message))
 }
 
-fn failed(code: StatusCode, status: &Value) -> Answer {
+fn failed(code: StatusCode, status: &Value) -> HttpResponse {
     let mut response = whole(server::http::wire::compact(status) + "\n");
     *response.status_mut() = code;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -353,7 +353,7 @@ fn failed(code: StatusCode, status: &Value) -> Answer {
 }
 
 /// The response to a request that cannot be parsed; the connection is closed.
-fn plain(code: StatusCode, text: impl Into<Bytes>) -> Answer {
+fn plain(code: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
     let mut response = whole(text);
     *response.status_mut() = code;
     let headers = response.headers_mut();

@@ -41,7 +41,7 @@ use crdx_value::STACK_SIZE;
 pub use limits::Limits;
 use record::Record;
 pub use runtime::Runtime;
-pub use state::{Opened, State, StateError, StateFailure, StateNote};
+pub use state::{Opened, StateError, StateFailure, StateFile, StateNote};
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -55,7 +55,7 @@ pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
 ///
 /// [`ServerBuilder::with_pause_before_removal`]: crdx_server::server::ServerBuilder::with_pause_before_removal
 pub const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
-/// The pause of servers for test suites before a write is committed ([`Options::pause_before_commit`]). A write to etcd
+/// The pause of servers for test suites before a write is committed ([`ServeOptions::pause_before_commit`]). A write to etcd
 /// takes about as long.
 pub const PAUSE_BEFORE_COMMIT: Duration = Duration::from_millis(3);
 
@@ -64,7 +64,7 @@ const THREADS: usize = 64;
 
 /// Options of [`start`].
 #[derive(Debug)]
-pub struct Options {
+pub struct ServeOptions {
     /// The address to listen on. Only loopback addresses are accepted.
     pub address: IpAddr,
     /// The port to listen on; 0 selects a free one.
@@ -86,7 +86,7 @@ pub struct Options {
     /// The file in which every exchange is recorded, one JSON object per line.
     pub record: Option<File>,
     /// The file that persists the store. Without it, all objects are lost when the process ends.
-    pub state: Option<Arc<State>>,
+    pub state: Option<Arc<StateFile>>,
     /// The webhooks that the server can call. Without it, admission ignores webhooks, and versions are converted
     /// without them.
     pub webhooks: Option<Webhooks>,
@@ -98,7 +98,7 @@ pub struct Options {
     pub limits: Limits,
 }
 
-impl Default for Options {
+impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             address: Ipv4Addr::LOCALHOST.into(),
@@ -133,7 +133,7 @@ struct Service {
     pause_before_commit: Duration,
     started: tokio::time::Instant,
     record: Option<Record>,
-    state: Option<Arc<State>>,
+    state: Option<Arc<StateFile>>,
     webhooks: Option<Webhooks>,
     tls: Option<Tls>,
     authentication: Option<Authentication>,
@@ -147,7 +147,7 @@ struct Service {
 ///
 /// # Errors
 /// Returns an error if the address is not a loopback address or the port is in use.
-pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Result<Running> {
+pub fn start(runtime: Runtime, server: Arc<Server>, options: ServeOptions) -> io::Result<Running> {
     if !options.address.is_loopback() {
         let text = format!("{} is not an address of the loopback: use 127.0.0.1 or ::1", options.address);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
@@ -197,7 +197,7 @@ pub fn start(runtime: Runtime, server: Arc<Server>, options: Options) -> io::Res
 }
 
 /// Maintains the state file once a second.
-async fn maintain(state: Arc<State>) {
+async fn maintain(state: Arc<StateFile>) {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn only_the_loopback_is_served() {
         for address in ["0.0.0.0", "192.0.2.1", "::"] {
-            let options = Options { address: address.parse().unwrap(), ..Options::default() };
+            let options = ServeOptions { address: address.parse().unwrap(), ..ServeOptions::default() };
             let error = start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), options).unwrap_err();
             assert_eq!(error.to_string(), format!("{address} is not an address of the loopback: use 127.0.0.1 or ::1"));
         }
@@ -265,7 +265,7 @@ mod tests {
         for (host, fine) in
             [("crdx.example.com", true), ("[fd00::1]:80", true), ("http://a", false), ("", false), ("*", false)]
         {
-            let options = Options { allowed_hosts: vec![host.to_owned()], ..Options::default() };
+            let options = ServeOptions { allowed_hosts: vec![host.to_owned()], ..ServeOptions::default() };
             assert_eq!(
                 start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), options).is_ok(),
                 fine,
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_dropped_server_stops() {
         let running =
-            start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), Options::default()).unwrap();
+            start(Runtime::new().unwrap(), Arc::new(Server::new(Release::NEWEST, 1)), ServeOptions::default()).unwrap();
         let address = running.address;
         assert!(std::net::TcpStream::connect(address).is_ok());
         drop(running);

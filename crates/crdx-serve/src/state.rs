@@ -29,7 +29,7 @@ use crdx_server::server::{Commit, Journal, Server, ServerBuilder};
 use crdx_value::lock::lock;
 use disk::{Appender, Disk, DiskFile, FileSystem, with_suffix};
 pub use failure::{StateError, StateFailure};
-use line::{Format, Index};
+use line::{Index, LineFormat};
 use lock::{Lock, LockError};
 pub use note::StateNote;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ const MIN_COMPACTED: u64 = 4 << 20;
 
 /// An open state file.
 #[derive(Debug)]
-pub struct State {
+pub struct StateFile {
     path: PathBuf,
     disk: Box<dyn Disk>,
     log: Mutex<Log>,
@@ -56,7 +56,7 @@ pub struct State {
 pub struct Opened {
     pub server: Server,
     /// The file.
-    pub state: Arc<State>,
+    pub state: Arc<StateFile>,
     /// The names of the objects that could not be restored.
     pub orphans: Vec<String>,
     /// What the user should know about the file.
@@ -74,7 +74,7 @@ struct Log {
     unsynced: bool,
 }
 
-impl State {
+impl StateFile {
     /// Opens or creates the file and builds a server with its objects, whose commits are persisted.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl State {
         }
         let (index, format) = index(path, &log.lines, &tail.lines)?;
         let mut notes = Vec::new();
-        if format == Format::Unchecked {
+        if format == LineFormat::Unchecked {
             notes.push(StateNote::EarlierFormat);
         }
         let is_complete = log.rest.is_empty() && tail.rest.is_empty();
@@ -113,7 +113,7 @@ impl State {
         let restored =
             index.restored().map_err(|error| StateError::Line { path: path.to_owned(), error: Box::new(error) })?;
         let mut bytes = log.lines.len() as u64;
-        let is_whole = log.rest.is_empty() && !log.lines.is_empty() && format == Format::Checked;
+        let is_whole = log.rest.is_empty() && !log.lines.is_empty() && format == LineFormat::Checked;
         if !is_whole || !tail.is_empty() || !index.is_clean() {
             bytes = replace(&*disk, path, &index).map_err(failed("write"))?;
         }
@@ -250,7 +250,7 @@ impl State {
     }
 }
 
-impl Journal for State {
+impl Journal for StateFile {
     fn commit(&self, commit: &Commit<'_>) {
         self.append(&line::write(commit));
     }
@@ -262,17 +262,17 @@ fn compact_at(bytes: u64) -> u64 {
 
 /// Reads the lines of a file, whose format is returned, and of its tail. A tail has no header. The tail of a file in the
 /// earlier format remains if the process was killed while the file was converted.
-fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<(Index<'a>, Format), StateError> {
+fn index<'a>(path: &Path, lines: &'a str, tail: &'a str) -> Result<(Index<'a>, LineFormat), StateError> {
     let mut index = Index::default();
     let (body, format) = match (lines.strip_prefix(HEADER), lines.strip_prefix(EARLIER_HEADER)) {
-        (Some(body), _) => (body, Format::Checked),
-        (_, Some(body)) => (body, Format::Unchecked),
-        _ if lines.is_empty() => ("", Format::Checked),
+        (Some(body), _) => (body, LineFormat::Checked),
+        (_, Some(body)) => (body, LineFormat::Unchecked),
+        _ if lines.is_empty() => ("", LineFormat::Checked),
         _ => return Err(StateError::OtherFormat(path.to_owned())),
     };
     let failed = |path: PathBuf| move |error| StateError::Line { path, error: Box::new(error) };
     index.read(body, 2, format).map_err(failed(path.to_owned()))?;
-    index.read(tail, 1, Format::of_tail(tail)).map_err(failed(with_suffix(path, "tail")))?;
+    index.read(tail, 1, LineFormat::of_tail(tail)).map_err(failed(with_suffix(path, "tail")))?;
     Ok((index, format))
 }
 
@@ -303,30 +303,30 @@ fn write(disk: &dyn Disk, path: &Path, index: &Index<'_>) -> io::Result<u64> {
 
 /// The content of a state file or tail.
 #[derive(Default)]
-struct Content {
+struct StateFileContent {
     /// The complete lines.
     lines: String,
     /// An incomplete last line.
     rest: Vec<u8>,
 }
 
-impl Content {
+impl StateFileContent {
     fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.rest.is_empty()
     }
 }
 
 /// Reads a file; empty if the file does not exist.
-fn read(disk: &dyn Disk, path: &Path) -> io::Result<Content> {
+fn read(disk: &dyn Disk, path: &Path) -> io::Result<StateFileContent> {
     match disk.read(path) {
         Ok(bytes) => content(bytes),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Content::default()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(StateFileContent::default()),
         Err(e) => Err(e),
     }
 }
 
-fn content(mut bytes: Vec<u8>) -> io::Result<Content> {
+fn content(mut bytes: Vec<u8>) -> io::Result<StateFileContent> {
     let rest = bytes.split_off(bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1));
     let lines = String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))?;
-    Ok(Content { lines, rest })
+    Ok(StateFileContent { lines, rest })
 }

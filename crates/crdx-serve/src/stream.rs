@@ -2,7 +2,7 @@
 //! many watches cost little.
 
 use super::clock::now;
-use super::state::State;
+use super::state::StateFile;
 use super::status::unsaved;
 use super::webhooks::Webhooks;
 use crdx_server::server::http::wire;
@@ -21,7 +21,7 @@ pub(super) struct Stream {
     bookmarks: Option<Interval>,
     webhooks: Webhooks,
     /// After a failure of this file, its watches end: an event may be one of a commit that was not persisted.
-    state: Option<Arc<State>>,
+    state: Option<Arc<StateFile>>,
     failed: bool,
     /// The calls that the next event needs.
     calling: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
@@ -29,7 +29,7 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Starts the timers.
-    pub fn new(watch: Watch, webhooks: Webhooks, state: Option<Arc<State>>) -> Self {
+    pub fn new(watch: Watch, webhooks: Webhooks, state: Option<Arc<StateFile>>) -> Self {
         let bookmarks = watch.bookmark_interval().map(|period| {
             let mut interval = time::interval_at(time::Instant::now() + period, period);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);

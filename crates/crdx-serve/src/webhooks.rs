@@ -6,7 +6,7 @@ mod tls;
 
 use crdx_output::printable::complain;
 use crdx_server::crd::{ServiceReference, WebhookClientConfig};
-use crdx_server::server::{self, Call, Calls, Outcome, Reply, Server};
+use crdx_server::server::{self, Call, CallOutcome, Calls, Reply, Server};
 use crdx_value::GoError;
 use http::{HeaderValue, Method, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -131,16 +131,16 @@ impl Webhooks {
     }
 
     /// Makes a call within its timeout.
-    async fn call(&self, call: &Call) -> Outcome {
+    async fn call(&self, call: &Call) -> CallOutcome {
         let limit = Duration::from_secs(call.timeout_seconds);
         match tokio::time::timeout(limit, self.post(call)).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => Outcome::Failed(error.into()),
-            Err(_) => Outcome::Failed("context deadline exceeded".to_owned()),
+            Ok(Err(error)) => CallOutcome::Failed(error.into()),
+            Err(_) => CallOutcome::Failed("context deadline exceeded".to_owned()),
         }
     }
 
-    async fn post(&self, call: &Call) -> Result<Outcome, GoError> {
+    async fn post(&self, call: &Call) -> Result<CallOutcome, GoError> {
         let route = self.route(&call.target, call.timeout_seconds)?;
         let stream = connect(&route.host, route.port).await?;
         let request = request(&route, &call.body)?;
@@ -215,7 +215,7 @@ fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, GoError> {
 async fn send<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     request: Request<Full<Bytes>>,
-) -> Result<Outcome, GoError> {
+) -> Result<CallOutcome, GoError> {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(|_| "EOF")?;
     let connection = tokio::spawn(connection);
@@ -229,11 +229,11 @@ async fn send<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     outcome
 }
 
-async fn outcome(response: Response<Incoming>) -> Result<Outcome, GoError> {
+async fn outcome(response: Response<Incoming>) -> Result<CallOutcome, GoError> {
     let (parts, body) = response.into_parts();
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_text = content_type.is_none_or(|value| value.starts_with("text/"));
     let body = Limited::new(body, MAX_ANSWER).collect().await;
     let body = body.map_err(|_| "unexpected error when reading response body. Please retry")?;
-    Ok(Outcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
+    Ok(CallOutcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
 }

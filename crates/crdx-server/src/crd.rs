@@ -21,7 +21,7 @@ pub mod strategy;
 pub mod validation;
 
 pub use decode::{
-    DecodeError, Decoded, NoSource, Source, Unknown, decode, decode_text, restore, unknown_fields,
+    DecodeError, Decoded, NoSource, SourceText, Unknown, decode, decode_text, restore, unknown_fields,
     webhook_client_config,
 };
 

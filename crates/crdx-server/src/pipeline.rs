@@ -10,11 +10,11 @@
 //! [`Verdict`].
 //!
 //! An object read from storage passes through [`decode`] and [`mod@default`] with its stored version, then through
-//! [`decode`] with [`Source::Conversion`] for every other version. The response to a write is computed in the same way, so
+//! [`decode`] with [`ObjectOrigin::Conversion`] for every other version. The response to a write is computed in the same way, so
 //! a default in `status` appears in the response to a create even though [`prepare_create`] has dropped the status.
 //!
 //! A single schema node, such as that of a default in a CRD, passes through the same stages:
-//! [`compiled::Node::compile`] with [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
+//! [`compiled::SchemaNode::compile`] with [`compiled::Dialect::Defaults`], [`prune::prune`], [`coerce::coerce`],
 //! [`embedded::validate`] and [`validate::validate`].
 //!
 //! The recursion depth is that of the value and its schema, which decoders limit to 10,000 levels, so callers need a
@@ -41,10 +41,11 @@ pub mod validate;
 pub use decode::{decode, parse_group_version};
 pub use prepare::{prepare_create, prepare_status_update, prepare_update, restore};
 
+use crate::cluster_state::Wanted;
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::schema::correlate::Correlation;
-use compiled::{Dialect, Node};
+use compiled::{Dialect, SchemaNode};
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath, ROOT};
 use crdx_value::group_version::api_version;
@@ -64,7 +65,7 @@ pub struct ResourceVersion {
     /// `group/version`
     api_version: String,
     /// The compiled schema, if there is a schema; compiled when it is first needed.
-    root: OnceLock<Option<Node>>,
+    root: OnceLock<Option<SchemaNode>>,
     /// The rules, collected when they are first needed.
     rules: OnceLock<Option<Rules>>,
 }
@@ -105,7 +106,7 @@ pub struct ScalePaths {
 
 /// The source of an object to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ObjectOrigin {
     /// A request. Malformed metadata is an error.
     Request,
     /// The storage. Malformed metadata fields are dropped, and generation 0 becomes 1.
@@ -155,6 +156,8 @@ pub struct Verdict {
     pub warnings_if_accepted: Vec<String>,
     /// The cost of the rules, with the steps that it does not include.
     pub cost: u64,
+    /// Unknown objects of the cluster that decide whether the object is accepted.
+    pub unknown: Vec<Wanted>,
 }
 
 impl ResourceVersion {
@@ -169,9 +172,9 @@ impl ResourceVersion {
         Self { facts, release, api_version, root: OnceLock::new(), rules: OnceLock::new() }
     }
     /// The compiled schema, if there is a schema.
-    fn root(&self) -> Option<&Node> {
+    fn root(&self) -> Option<&SchemaNode> {
         let compile = |schema| {
-            let mut root = Node::compile(schema, Dialect::Objects, self.release);
+            let mut root = SchemaNode::compile(schema, Dialect::Objects, self.release);
             if !self.facts.preserve_unknown_fields {
                 prune_defaults::prune_defaults(&mut root, self.release);
             }
@@ -181,7 +184,7 @@ impl ResourceVersion {
     }
     /// Returns true if [`prepare_create`] or [`prepare_update`] may drop a defaulted field: the status.
     pub(crate) fn drops_defaults(&self) -> bool {
-        let has_default = |root: &Node| root.property("status").is_some_and(|status| status.default.is_some());
+        let has_default = |root: &SchemaNode| root.property("status").is_some_and(|status| status.default.is_some());
         self.facts.status_subresource && self.root().is_some_and(has_default)
     }
     /// The rules of the schema, if it has any.
@@ -197,7 +200,7 @@ impl ResourceVersion {
         group == self.facts.group && object.str_at(&["kind"]) == Some(&self.facts.kind)
     }
     /// The compiled schema, if the apiVersion of `object` is that of this version.
-    fn root_of(&self, object: &Value) -> Option<&Node> {
+    fn root_of(&self, object: &Value) -> Option<&SchemaNode> {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         let (_, version) = decode::parse_group_version(api_version).unwrap_or_default();
         if version == self.facts.version { self.root() } else { None }
@@ -372,7 +375,7 @@ fn changed_metadata(rv: &ResourceVersion, object: &Value, old: &Value) -> ErrorL
 }
 
 /// Errors of list types are reported only if the old object has none.
-fn changed_lists(rv: &ResourceVersion, root: &Node, object: &Value, old: &Value) -> ErrorList {
+fn changed_lists(rv: &ResourceVersion, root: &SchemaNode, object: &Value, old: &Value) -> ErrorList {
     let errors = list_types::validate(object, root, &ROOT, rv.release);
     if errors.is_empty() || list_types::validate(old, root, &ROOT, rv.release).is_empty() {
         errors
@@ -412,8 +415,8 @@ pub(crate) mod testing {
         crdx_text::json::read(text.as_bytes()).unwrap()
     }
     /// Compiles a schema.
-    pub fn node(schema: &str) -> Node {
-        Node::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects, Release::NEWEST)
+    pub fn node(schema: &str) -> SchemaNode {
+        SchemaNode::compile(&Schema::from_value(&json(schema)).unwrap(), Dialect::Objects, Release::NEWEST)
     }
     /// Compiles a version of the kind `Foo` in group `example.com` whose spec has this schema.
     pub fn version(spec: &str) -> ResourceVersion {

@@ -22,13 +22,13 @@ use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 pub use tree::cel_type;
-use tree::{Node, tree};
+use tree::{RuleTreeNode, tree};
 pub use walk::{Evaluated, Findings};
 
 /// The rules of a resource's schema.
 #[derive(Debug)]
 pub struct Rules {
-    root: Node,
+    root: RuleTreeNode,
     release: Release,
 }
 

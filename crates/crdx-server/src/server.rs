@@ -42,7 +42,7 @@ mod seed;
 mod snapshot;
 
 pub use self::http::body::LIMIT as BODY_LIMIT;
-pub use self::http::calls::{Call, Calls, Outcome};
+pub use self::http::calls::{Call, CallOutcome, Calls};
 pub use self::http::paused::Paused;
 pub use self::http::request::{Body, Method, Request};
 pub use self::http::response::{ClusterNeeds, Format, Response, ResponseBody, Trace};
@@ -72,7 +72,7 @@ pub use strategy::subresource::Subresource;
 
 use self::http::context::Context;
 use self::http::page::{self, not_found_page};
-use self::http::route::{Route, Target};
+use self::http::route::{RequestInfo, Route};
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
@@ -250,7 +250,7 @@ impl Server {
         if self.authorizes
             && let Some(refusal) = authorization::refuse_anonymous(request, &route)
         {
-            return Reply::Whole(context(query, Target::default()).refuse(refusal));
+            return Reply::Whole(context(query, RequestInfo::default()).refuse(refusal));
         }
         Reply::Whole(match route {
             Route::Resource(target) if target.group.is_empty() && resources.namespaces.is_none() => {
@@ -265,7 +265,7 @@ impl Server {
                 }
                 return self.endpoints.handle(ctx);
             }
-            Route::Other(parts) => self.endpoints.handle_non_resource(context(query, Target::default()), &parts),
+            Route::Other(parts) => self.endpoints.handle_non_resource(context(query, RequestInfo::default()), &parts),
             Route::Malformed => not_found_page(),
             // Go's HTTP server rejects such a request before any handler runs.
             Route::Undecodable => page::text(400, "400 Bad Request".to_owned(), "text/plain; charset=utf-8"),

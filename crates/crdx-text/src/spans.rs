@@ -53,7 +53,7 @@ impl Found {
 
 /// A step from a node to one below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// To a member of an object.
     Member(String),
     /// To an item of a list.
@@ -215,7 +215,7 @@ impl<'a> Spans<'a> {
     }
 
     /// The path to the innermost node whose text contains `offset`: a value, or a member whose key contains it.
-    pub fn path_at(&self, offset: usize) -> Vec<Step> {
+    pub fn path_at(&self, offset: usize) -> Vec<PathStep> {
         let nodes = &self.index().outline.nodes;
         let has = |node: usize| nodes.get(node).is_some_and(|n| n.range.start <= offset && offset <= n.range.end);
         let mut path = Vec::new();
@@ -228,12 +228,12 @@ impl<'a> Spans<'a> {
                     let member = member.or_else(|| members.iter().rfind(|(_, value)| has(*value)));
                     member.and_then(|(key, value)| {
                         let name = nodes.get(*key)?.shape.text()?.to_owned();
-                        Some((Step::Member(name), (!has(*key)).then_some(*value)))
+                        Some((PathStep::Member(name), (!has(*key)).then_some(*value)))
                     })
                 }
                 Some(Shape::Sequence(items)) => {
                     let index = items.iter().rposition(|item| has(*item));
-                    index.map(|index| (Step::Item(index), items.get(index).copied()))
+                    index.map(|index| (PathStep::Item(index), items.get(index).copied()))
                 }
                 _ => None,
             };
@@ -331,8 +331,8 @@ mod tests {
         let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
         let at = |part: &str| {
             let steps = spans.path_at(text.find(part).unwrap()).into_iter().map(|step| match step {
-                Step::Member(name) => name,
-                Step::Item(index) => index.to_string(),
+                PathStep::Member(name) => name,
+                PathStep::Item(index) => index.to_string(),
             });
             steps.collect::<Vec<_>>().join("/")
         };

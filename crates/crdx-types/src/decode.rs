@@ -26,7 +26,7 @@ pub struct Decoded {
     /// Violations of the published schema that decoding does not report.
     pub missing: Vec<Missing>,
     /// The error for an apiVersion that differs from the endpoint's; reported after strict errors.
-    wrong_version: Option<Refusal>,
+    wrong_version: Option<BadRequest>,
     /// The beginning of the message for strict errors.
     cannot_be_handled: String,
 }
@@ -34,7 +34,7 @@ pub struct Decoded {
 /// An error response with code 400.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct BadRequest {
     /// The message of the Status.
     pub message: String,
     /// The path of the invalid field, if there is one, with all indexes and map keys.
@@ -45,7 +45,7 @@ pub struct Refusal {
 
 impl Decoded {
     /// The error response with `fieldValidation=Strict`, if any.
-    pub fn strictly(&self) -> Option<Refusal> {
+    pub fn strictly(&self) -> Option<BadRequest> {
         if self.strict.is_empty() {
             return self.wrong_version.clone();
         }
@@ -54,12 +54,12 @@ impl Decoded {
     }
 
     /// The error response for an error of the decoder.
-    pub fn refusal(&self, error: String) -> Refusal {
-        Refusal { message: format!("{}{error}", self.cannot_be_handled), path: None, error }
+    pub fn refusal(&self, error: String) -> BadRequest {
+        BadRequest { message: format!("{}{error}", self.cannot_be_handled), path: None, error }
     }
 
     /// The error response with `fieldValidation=Warn` or `Ignore`, if any.
-    pub fn leniently(&self) -> Option<Refusal> {
+    pub fn leniently(&self) -> Option<BadRequest> {
         self.wrong_version.clone()
     }
 }
@@ -68,7 +68,7 @@ impl Decoded {
 ///
 /// # Errors
 /// Returns an error response that does not depend on `fieldValidation`.
-pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
+pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, BadRequest> {
     decode_as(types, endpoint, body, meta::read(body, types.minor()))
 }
 
@@ -76,7 +76,7 @@ pub fn decode(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_valid(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, Refusal> {
+pub fn decode_valid(types: &'static Types, endpoint: &Endpoint, body: &[u8]) -> Result<Decoded, BadRequest> {
     decode_as(types, endpoint, body, meta::read_valid(body, types.minor()))
 }
 
@@ -85,17 +85,20 @@ fn decode_as(
     endpoint: &Endpoint,
     body: &[u8],
     meta: Result<GroupVersionKind, GoError>,
-) -> Result<Decoded, Refusal> {
+) -> Result<Decoded, BadRequest> {
     let actual = meta.map_err(|error| {
         let (kind, summary) = (&endpoint.kind, json::summary(body));
         let message = format!("the object provided is unrecognized (must be of type {kind}): {error} ({summary})");
-        Refusal { message, path: None, error: error.into() }
+        BadRequest { message, path: None, error: error.into() }
     })?;
     let actual = with_defaults(actual, endpoint);
     let version = quote::go_quote(&actual.version);
     let cannot_be_handled = format!("{} in version {version} cannot be handled as a {}: ", actual.kind, endpoint.kind);
-    let refuse =
-        |error: &str, path| Refusal { message: format!("{cannot_be_handled}{error}"), path, error: error.to_owned() };
+    let refuse = |error: &str, path| BadRequest {
+        message: format!("{cannot_be_handled}{error}"),
+        path,
+        error: error.to_owned(),
+    };
     if actual.version.is_empty() {
         return Err(refuse(&format!("Object 'apiVersion' is missing in '{}'", lossy(body)), None));
     }
@@ -113,7 +116,7 @@ fn decode_as(
     let wrong_version = (actual.api_version() != endpoint.api_version()).then(|| {
         let (have, want) = (actual.api_version(), endpoint.api_version());
         let error = format!("the API version in the data ({have}) does not match the expected API version ({want})");
-        Refusal { message: error.clone(), path: Some("apiVersion".to_owned()), error }
+        BadRequest { message: error.clone(), path: Some("apiVersion".to_owned()), error }
     });
     Ok(Decoded { api_version: actual.api_version(), strict, missing, wrong_version, cannot_be_handled })
 }

@@ -44,5 +44,5 @@ pub mod strategic;
 pub mod table;
 pub mod types;
 
-pub use decode::{Decoded, Endpoint, Refusal};
+pub use decode::{BadRequest, Decoded, Endpoint};
 pub use reader::{DecodeError, Missing, Strict};

@@ -17,7 +17,7 @@ pub fn read(body: &[u8], minor: Minor) -> Result<GroupVersionKind, GoError> {
     match json::check(body) {
         Ok(()) => read_valid(body, minor),
         Err(error) if minor < V1_38 => Err(invalid(&error.message)),
-        Err(error) => Err(invalid(&jsontext::syntax_error(body).unwrap_or(error.message))),
+        Err(error) => Err(invalid(&jsontext::syntax_error(body).map_or(error.message, String::from))),
     }
 }
 

@@ -6,7 +6,7 @@ mod resolve;
 pub use resolve::{resolve, resolved};
 
 use super::custom::Custom;
-use super::resources::{Resource, resources};
+use super::resources::{ApiResource, resources};
 use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::sort::sort_by_key;
 use crdx_value::{Map, Value, group_version, object};
@@ -68,12 +68,12 @@ pub fn schemas(types: &'static Types, id: TypeId, version: OpenApiVersion) -> Ma
 
 /// The group, version and kind of the types that are kinds or lists.
 fn kinds(types: &Types) -> BTreeMap<TypeId, Value> {
-    let kind = |resource: &Resource, kind: String| {
+    let kind = |resource: &ApiResource, kind: String| {
         let api_version = group_version::api_version(resource.group, resource.version);
         let members = [("group", resource.group), ("kind", &kind), ("version", resource.version)];
         Some((types.of_kind(&api_version, &kind)?, object(members)))
     };
-    let both = |resource: Resource| ["", "List"].map(|suffix| kind(&resource, format!("{}{suffix}", resource.kind)));
+    let both = |resource: ApiResource| ["", "List"].map(|suffix| kind(&resource, format!("{}{suffix}", resource.kind)));
     resources(types.release()).flat_map(both).flatten().collect()
 }
 

@@ -21,7 +21,7 @@ const TEXT: &str = include_str!("resources.txt");
 
 /// A resource in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resource {
+pub struct ApiResource {
     /// The API group; empty for the core group.
     pub group: &'static str,
     pub version: &'static str,
@@ -46,15 +46,15 @@ pub struct Resource {
 const DEFINITIONS: &str = "apiextensions.k8s.io";
 
 /// The readable resources of Kubernetes 1.`release`, sorted by group, version and name; without those of CRDs.
-pub fn resources(release: u32) -> impl Iterator<Item = Resource> {
+pub fn resources(release: u32) -> impl Iterator<Item = ApiResource> {
     let all = table().releases();
     let release = release.clamp(*all.start(), *all.end());
-    let rows = rows().filter(move |(_, releases)| releases.contains(&release)).map(|(line, _)| Resource::read(line));
+    let rows = rows().filter(move |(_, releases)| releases.contains(&release)).map(|(line, _)| ApiResource::read(line));
     rows.filter(|resource| resource.readable && resource.group != DEFINITIONS)
 }
 
 /// All resources in the discovery documents of Kubernetes 1.`release`, sorted by group version.
-pub fn discovered(release: u32) -> impl Iterator<Item = &'static Resource> {
+pub fn discovered(release: u32) -> impl Iterator<Item = &'static ApiResource> {
     let rows = index().values().flatten().filter(move |(releases, _)| releases.contains(&release));
     rows.map(|(_, resource)| resource)
 }
@@ -65,27 +65,27 @@ fn rows() -> impl Iterator<Item = (&'static str, Releases)> {
 }
 
 /// All resources with their releases, by group version; indexed on first use.
-fn index() -> &'static BTreeMap<&'static str, Vec<(Releases, Resource)>> {
-    static INDEX: OnceLock<BTreeMap<&str, Vec<(Releases, Resource)>>> = OnceLock::new();
+fn index() -> &'static BTreeMap<&'static str, Vec<(Releases, ApiResource)>> {
+    static INDEX: OnceLock<BTreeMap<&str, Vec<(Releases, ApiResource)>>> = OnceLock::new();
     INDEX.get_or_init(|| {
         let mut index: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for (line, releases) in rows() {
             let (group_version, _) = line.split_once(' ').unwrap_or_default();
-            index.entry(group_version).or_default().push((releases, Resource::read(line)));
+            index.entry(group_version).or_default().push((releases, ApiResource::read(line)));
         }
         index
     })
 }
 
 /// The resources of a group in a release.
-fn of_group(group: &str, release: u32) -> impl Iterator<Item = &'static Resource> {
+fn of_group(group: &str, release: u32) -> impl Iterator<Item = &'static ApiResource> {
     let versions = index().values().filter(move |rows| rows.first().is_some_and(|(_, row)| row.group == group));
     versions.flatten().filter(move |(releases, _)| releases.contains(&release)).map(|(_, resource)| resource)
 }
 
 /// The resource to which kubectl sends objects of a kind; `None` if the release does not serve it by default. kubectl also
 /// finds kinds in lower case (`restmapper.NewDiscoveryRESTMapper`), which the server then rejects.
-pub fn of_kind(group_version: &str, kind: &str, release: u32) -> Option<&'static Resource> {
+pub fn of_kind(group_version: &str, kind: &str, release: u32) -> Option<&'static ApiResource> {
     let rows = index().get(group_version)?.iter().filter(|(releases, _)| releases.contains(&release));
     let is_lower = !kind.bytes().any(|byte| byte.is_ascii_uppercase());
     let mut resources = rows.map(|(_, resource)| resource);
@@ -111,7 +111,7 @@ pub fn kinds(group: &str, release: u32) -> Vec<&'static str> {
     kinds
 }
 
-impl Resource {
+impl ApiResource {
     fn read(line: &'static str) -> Self {
         let mut words = line.split(' ');
         let mut word = || words.next().unwrap_or_default();

@@ -143,6 +143,25 @@ impl Quantity {
         Self { amount: Amount::Small(value, 0), binary: false, exponent_form: true, text: None }
     }
 
+    /// Creates a quantity of thousandths.
+    pub fn from_milli(value: i64) -> Self {
+        Self { amount: Amount::Small(value, MILLI), binary: false, exponent_form: false, text: None }
+    }
+
+    /// Returns true if the quantity has no fraction.
+    pub fn is_whole(&self) -> bool {
+        let exact = self.to_decimal();
+        let mut rounded = exact.clone();
+        rounded.round_up(0);
+        rounded.compare(&exact).is_eq()
+    }
+
+    /// The decimal, with as many fraction digits as it is represented with (`AsDec().String()`). A number with very many
+    /// zeros has an exponent instead.
+    pub fn decimal_text(&self) -> String {
+        self.to_decimal().to_text()
+    }
+
     /// The integer, if the quantity is represented as one.
     pub fn as_int(&self) -> Option<i64> {
         match self.amount {
@@ -396,6 +415,26 @@ mod tests {
 
     fn q(text: &str) -> Quantity {
         Quantity::parse(text).expect(text)
+    }
+
+    /// Texts of `inf.Dec.String`
+    #[test]
+    fn decimal_texts_have_the_digits_of_the_representation() {
+        let texts = [("1", "1"), ("1000m", "1.000"), ("1.50", "1.50"), ("-5m", "-0.005"), ("2k", "2000"), ("0", "0")];
+        for (quantity, text) in texts {
+            assert_eq!(q(quantity).decimal_text(), text, "{quantity}");
+        }
+        assert_eq!(q("1.5Gi").decimal_text(), "1610612736.000000000");
+        assert_eq!(q("10e999999").decimal_text(), q("1e1000000").decimal_text());
+        assert!(q("1e1000000").decimal_text().len() < 20);
+    }
+
+    #[test]
+    fn whole_quantities_have_no_fraction() {
+        for (quantity, is_whole) in [("1", true), ("1000m", true), ("1500m", false), ("1.5Gi", true), ("-1n", false)] {
+            assert_eq!(q(quantity).is_whole(), is_whole, "{quantity}");
+        }
+        assert_eq!(Quantity::from_milli(1500), q("1.5"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crdx_engine::documents::manifest_path;
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
-use crdx_text::spans::{Cache, Found, Spans, Step};
+use crdx_text::spans::{Cache, Found, PathStep, Spans};
 use crdx_value::field::NIL_PATH;
 use crdx_value::{Value, object};
 use std::ops::Range;
@@ -171,7 +171,7 @@ impl Document {
     }
 
     /// The steps to the field at a path of the server, if the document has it.
-    pub fn steps(&self, path: &str) -> Option<Vec<Step>> {
+    pub fn steps(&self, path: &str) -> Option<Vec<PathStep>> {
         let spans = self.spans();
         let found = spans.locate(path);
         let start = found.key.as_ref().map_or(found.value.range.start, |key| key.range.start);

@@ -24,7 +24,7 @@ pub struct Sessions {
 /// A server with CRDs and policies.
 #[derive(Debug)]
 pub struct Session {
-    key: Key,
+    key: SessionKey,
     /// The server.
     pub server: ApiServer,
     start: Snapshot,
@@ -33,7 +33,7 @@ pub struct Session {
     /// The server's messages about the CRDs and policies.
     pub problems: Vec<Problem>,
     /// The first CRD or policy that the server refused.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<RefusedInput>,
     /// The estimated costs of the rules of the CRDs, for an answer.
     pub rules: Value,
     /// The CRDs of v1beta1 as v1.
@@ -42,7 +42,7 @@ pub struct Session {
 
 /// A CRD or a policy that the server refused.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct RefusedInput {
     /// Its text.
     pub pane: Pane,
     /// The reason.
@@ -51,13 +51,13 @@ pub struct Refusal {
 
 /// The inputs that determine the state of a server. The texts are shared by the servers of all releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key {
+struct SessionKey {
     release: Release,
     definitions: Rc<str>,
     policies: Rc<str>,
 }
 
-impl Key {
+impl SessionKey {
     /// A small text has a server, too.
     fn length(&self) -> usize {
         (self.definitions.len() + self.policies.len()).max(64 << 10)
@@ -78,7 +78,7 @@ impl Sessions {
             self.earlier.remove(at)
         } else {
             let Panes { crd, policies, .. } = request.panes.clone();
-            Session::new(Key { release: request.release, definitions: crd, policies })
+            Session::new(SessionKey { release: request.release, definitions: crd, policies })
         };
         let mut kept = 0;
         // From the last one.
@@ -94,7 +94,7 @@ impl Sessions {
 }
 
 impl Session {
-    fn new(key: Key) -> Self {
+    fn new(key: SessionKey) -> Self {
         let server = ApiServer::builder().release(key.release);
         let server = if key.policies.trim().is_empty() { server } else { server.policies() };
         let server = server.build();
@@ -105,7 +105,7 @@ impl Session {
         let mut refusal = None;
         let mut install = |document: &Document, text: &str| {
             if let Err(error) = install(&server, document, text, &mut problems) {
-                refusal.get_or_insert(Refusal { pane: document.pane, error });
+                refusal.get_or_insert(RefusedInput { pane: document.pane, error });
             }
         };
         for document in &definitions {

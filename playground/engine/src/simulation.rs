@@ -130,13 +130,13 @@ pub fn run(request: &Request, session: &Session) -> Outcome {
         return Outcome { problems, ..Outcome::new(Verdict::NotSent, message) };
     };
     let mut outcome =
-        Writer { request, session, problems, notes: Vec::new(), has_invalid_old_object: false }.write(&document);
+        ObjectWriter { request, session, problems, notes: Vec::new(), has_invalid_old_object: false }.write(&document);
     outcome.document = Some(document);
     outcome
 }
 
 /// Sends one object.
-struct Writer<'a> {
+struct ObjectWriter<'a> {
     request: &'a Request,
     session: &'a Session,
     problems: Vec<Problem>,
@@ -144,7 +144,7 @@ struct Writer<'a> {
     has_invalid_old_object: bool,
 }
 
-impl Writer<'_> {
+impl ObjectWriter<'_> {
     fn write(mut self, document: &Document) -> Outcome {
         let server = self.session.server.with(self.request.options.clone());
         if self.request.operation != Operation::Create && !self.store_old_object() {

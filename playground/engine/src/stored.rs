@@ -4,7 +4,7 @@ use crate::documents::{self, Document};
 use crate::simulation::texts;
 use crdx::Response;
 use crdx_text::Syntax;
-use crdx_text::spans::{Spans, Step};
+use crdx_text::spans::{PathStep, Spans};
 use crdx_text::yaml;
 use crdx_value::{Value, object};
 
@@ -50,7 +50,7 @@ pub fn answer(response: &Response, document: Option<&Document>) -> Value {
 fn put_back(path: &str, document: Option<&Document>, stored: &mut Value) -> bool {
     let Some(document) = document else { return false };
     let Some(steps) = document.steps(path) else { return false };
-    let Some((Step::Member(name), parents)) = steps.split_last() else { return false };
+    let Some((PathStep::Member(name), parents)) = steps.split_last() else { return false };
     let (mut given, mut parent) = (&document.value, stored);
     for step in parents {
         let (Some(below_given), Some(below)) = (below(given, step), below_mut(parent, step)) else { return false };
@@ -64,18 +64,18 @@ fn put_back(path: &str, document: Option<&Document>, stored: &mut Value) -> bool
     true
 }
 
-fn below<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
+fn below<'a>(value: &'a Value, step: &PathStep) -> Option<&'a Value> {
     match (step, value) {
-        (Step::Member(name), value) => value.get(name),
-        (Step::Item(index), Value::Array(items)) => items.get(*index),
-        (Step::Item(_), _) => None,
+        (PathStep::Member(name), value) => value.get(name),
+        (PathStep::Item(index), Value::Array(items)) => items.get(*index),
+        (PathStep::Item(_), _) => None,
     }
 }
 
-fn below_mut<'a>(value: &'a mut Value, step: &Step) -> Option<&'a mut Value> {
+fn below_mut<'a>(value: &'a mut Value, step: &PathStep) -> Option<&'a mut Value> {
     match (step, value) {
-        (Step::Member(name), value) => value.get_mut(name),
-        (Step::Item(index), Value::Array(items)) => items.get_mut(*index),
-        (Step::Item(_), _) => None,
+        (PathStep::Member(name), value) => value.get_mut(name),
+        (PathStep::Item(index), Value::Array(items)) => items.get_mut(*index),
+        (PathStep::Item(_), _) => None,
     }
 }

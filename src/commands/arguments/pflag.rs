@@ -4,7 +4,7 @@
 
 use super::csv::{self, CsvError};
 use super::is_named;
-use crate::commands::flags::Cluster;
+use crate::commands::flags::ClusterArgs;
 use crate::commands::flags::boolean::parse_bool;
 use clap::{Arg, ArgAction, Command, Id};
 use crdx_value::quote::go_quote;
@@ -190,7 +190,7 @@ impl<'a> Flags<'a> {
 }
 
 fn is_of_cluster(arg: &Arg) -> bool {
-    arg.get_help_heading() == Some(Cluster::HEADING)
+    arg.get_help_heading() == Some(ClusterArgs::HEADING)
 }
 
 fn is_switch(arg: &Arg) -> bool {

@@ -5,14 +5,14 @@ use super::args;
 use crate::commands::flags;
 use crate::commands::flags::ObjectName;
 use crate::commands::terminal;
-use crdx_engine::documents::{Entry, Note};
+use crdx_engine::documents::{InputEntry, Note};
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_input::required::{Required, Sources};
-use crdx_input::{Input, Options};
+use crdx_input::{Input, InputOptions};
 use crdx_output::printable::complain;
 use crdx_server::crd;
-use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
+use crdx_server::pipeline::{self, Facts, ObjectOrigin, ResourceVersion};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 use crdx_server::server::{ResponseBody, Server};
 use crdx_value::GoError;
@@ -78,7 +78,7 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
     if filename == "-" && (args.old.as_deref() == Some("-") || args.crds.iter().any(|path| path == "-")) {
         return Err(InputError::new("standard input can be read once"));
     }
-    let options = Options::default().collecting();
+    let options = InputOptions::default().collecting();
     let (mut definitions, objects) = parts(one_file(filename, &options)?);
     let Some(new) = selected(objects, args.name.as_ref(), filename, needed)? else { return Ok(SelfValue::Nothing) };
     if !args.crds.is_empty() {
@@ -105,13 +105,13 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
 }
 
 /// Reads the documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.
-fn one_file(path: &str, options: &Options) -> Result<Vec<Value>, InputError> {
-    documents(Input::open(&[path.to_owned()], Options { any_document: true, ..options.clone() }))
+fn one_file(path: &str, options: &InputOptions) -> Result<Vec<Value>, InputError> {
+    documents(Input::open(&[path.to_owned()], InputOptions { any_document: true, ..options.clone() }))
 }
 
 /// Returns the objects of a file that are not CRDs.
 pub fn objects_of(path: &str) -> Result<Vec<Value>, InputError> {
-    let options = Options::default().collecting();
+    let options = InputOptions::default().collecting();
     let found = parts(one_file(path, &options)?).1;
     flags::report_notes(&options);
     Ok(found)
@@ -156,16 +156,16 @@ fn display_name(object: &Value) -> String {
 }
 
 /// Returns the objects of the input.
-fn documents(entries: impl Iterator<Item = Entry>) -> Result<Vec<Value>, InputError> {
+fn documents(entries: impl Iterator<Item = InputEntry>) -> Result<Vec<Value>, InputError> {
     let mut found = Vec::new();
     for entry in entries {
         match entry {
-            Entry::Document(document) => found.push(document.value),
-            Entry::Problem(note) => {
+            InputEntry::Document(document) => found.push(document.value),
+            InputEntry::Problem(note) => {
                 let hint = note.hint.clone();
                 return Err(InputError { message: Note { hint: None, ..note }.text(), help: hint });
             }
-            Entry::Warning(_) => {}
+            InputEntry::Warning(_) => {}
         }
     }
     Ok(found)
@@ -280,7 +280,7 @@ fn stored(mut crd: Value, release: Release) -> Result<Arc<Value>, GoError> {
 }
 
 fn as_rules_see_it(version: &ResourceVersion, object: Value) -> Result<Value, InputError> {
-    let decoded = pipeline::decode(version, object, Source::Request);
+    let decoded = pipeline::decode(version, object, ObjectOrigin::Request);
     let mut object = decoded.map_err(|error| InputError::new(format!("the object cannot be read: {error}")))?.object;
     pipeline::default(version, &mut object)
         .map_err(|spent| InputError::new(format!("the defaults cannot be set: {spent}")))?;

@@ -6,7 +6,7 @@ use crate::commands::flags::{Inputs, Paths, Reading, Target, targets};
 use crate::commands::validate::args::Validate;
 use crdx_engine::documents::Note;
 use crdx_input::files::commits;
-use crdx_input::{Options, files};
+use crdx_input::{InputOptions, files};
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -134,8 +134,8 @@ impl Command {
     pub fn missing_paths(&self) -> Vec<Note> {
         let GivenPaths { definitions, mut others } = self.given_paths();
         others.retain(|path| !commits::is_as_of_commit(path));
-        let mut missing = files::missing(&others, &Options::default());
-        missing.extend(files::missing(&definitions, &Options::default().of_definitions()));
+        let mut missing = files::missing(&others, &InputOptions::default());
+        missing.extend(files::missing(&definitions, &InputOptions::default().of_definitions()));
         missing
     }
 

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersion, ReportFormat, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Severities, Updates};
 use clap::Args as ClapArgs;
 use crdx_engine::report::FieldPattern;
 
@@ -53,5 +53,5 @@ pub struct Diff {
     pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

@@ -8,7 +8,7 @@ use crate::commands::terminal;
 use crdx_files::open::{created, read_any};
 use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
-use crdx_serve::{Authentication, Options, Running, Runtime, Webhooks};
+use crdx_serve::{Authentication, Running, Runtime, ServeOptions, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
@@ -228,14 +228,14 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     server.set_service_ranges(config.ranges.clone());
     publish(&server, config, now);
     let (certificate, key) = certificate(config)?;
-    let options = Options {
+    let options = ServeOptions {
         address: config.address,
         port: config.port,
         webhooks: Some(Webhooks::default()),
         tls: Some(Tls::new(&certificate, &key)?),
         authentication: Some(authentication),
         pause_before_commit: crdx_serve::PAUSE_BEFORE_COMMIT,
-        ..Options::default()
+        ..ServeOptions::default()
     };
     crdx_serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
 }

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx example`.
 
-use crate::commands::flags::{Cluster, JsonOrYaml, KubernetesVersion};
+use crate::commands::flags::{ClusterArgs, JsonOrYaml, KubernetesVersion};
 use clap::Args as ClapArgs;
 
 /// `example`
@@ -52,5 +52,5 @@ pub struct Example {
     pub output: JsonOrYaml,
     /// The cluster with the CRDs of named resources.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

@@ -4,7 +4,7 @@ use super::verdict;
 use crate::commands::exit::Exit;
 use crdx_engine::examples;
 use crdx_output::printable::complain;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
@@ -12,21 +12,21 @@ use crdx_value::sort::sort_by_key;
 
 /// Returns the built-in resource that a word names as for kubectl (`deployments`, `deploy`, `Deployment`, `deployment.apps`) in its
 /// newest version; `None` if the release has none.
-pub fn find(word: &str, release: Release) -> Option<Resource> {
+pub fn find(word: &str, release: Release) -> Option<ApiResource> {
     let word = word.to_ascii_lowercase();
     let (name, group) = word.split_once('.').map_or((word.as_str(), None), |(name, group)| (name, Some(group)));
-    let names_it = |resource: &Resource| {
+    let names_it = |resource: &ApiResource| {
         let names = [resource.plural, resource.singular].into_iter().chain(resource.short_names.iter().copied());
         names.into_iter().any(|own| own == name) || resource.kind.eq_ignore_ascii_case(name)
     };
-    let is_of = |resource: &Resource| {
+    let is_of = |resource: &ApiResource| {
         let in_version = || format!("{}.{}", resource.version, resource.group);
         group.is_none_or(|group| group == resource.group || group == in_version())
     };
     let all = resources::resources(release.minor().number().into());
     let found = all.filter(|resource| resource.writable && is_of(resource) && names_it(resource));
     // kubectl prefers the core group, and stable versions.
-    let mut found: Vec<Resource> = found.collect();
+    let mut found: Vec<ApiResource> = found.collect();
     sort_by_key(&mut found, |resource| (!resource.group.is_empty(), resource.version.len()));
     let group = found.first().map(|resource| resource.group)?;
     found.into_iter().filter(|resource| resource.group == group).max_by_key(|resource| stability(resource.version))
@@ -39,7 +39,7 @@ fn stability(version: &str) -> (bool, u32) {
 }
 
 /// Returns the example of a built-in resource; errors are printed to standard error.
-pub fn example(resource: &Resource, version: Option<&str>, release: Release) -> (Option<Value>, Exit) {
+pub fn example(resource: &ApiResource, version: Option<&str>, release: Release) -> (Option<Value>, Exit) {
     let minor = release.minor().number().into();
     let of_version = |version: &str| {
         let of_kind = resources::of_kind(&api_version(resource.group, version), resource.kind, minor);

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx explain`.
 
-use crate::commands::flags::{Cluster, KubernetesVersion};
+use crate::commands::flags::{ClusterArgs, KubernetesVersion};
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// `explain`
@@ -51,7 +51,7 @@ pub struct Explain {
     pub kubernetes: KubernetesVersion,
     /// The cluster to read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }
 
 /// `-o` of `explain`

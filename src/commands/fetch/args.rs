@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx fetch`.
 
-use crate::commands::flags::{Cluster, OnlyJson};
+use crate::commands::flags::{ClusterArgs, OnlyJson};
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -40,5 +40,5 @@ pub struct Fetch {
     pub output: Option<OnlyJson>,
     /// The cluster.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

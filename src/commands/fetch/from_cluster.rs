@@ -1,7 +1,7 @@
 //! Saves the CRDs, admission policies and bindings of a cluster, a file for each object.
 
-use super::{Outcome, Problem, args};
-use crate::commands::source::Source;
+use super::{FetchOutcome, FetchProblem, args};
+use crate::commands::source::ObjectSource;
 use crdx_cluster::{Error, Query, Resource};
 use crdx_files::replace::replace;
 use crdx_server::crd;
@@ -25,9 +25,9 @@ const POLICIES: [&str; 4] = [
 ];
 
 /// Saves the objects of the cluster of `args`.
-pub fn save(args: &args::Fetch) -> Outcome {
+pub fn save(args: &args::Fetch) -> FetchOutcome {
     let mut saved = Saved::default();
-    match Source::live(&args.cluster).and_then(|source| Ok((source.resources()?, source))) {
+    match ObjectSource::live(&args.cluster).and_then(|source| Ok((source.resources()?, source))) {
         Ok((resources, source)) => {
             // The preferred version comes first.
             let find = |group: &str, plural: &str| resources.iter().find(|r| r.group == group && r.plural == plural);
@@ -49,7 +49,7 @@ struct Saved {
     files: BTreeSet<PathBuf>,
     crds: usize,
     policies: usize,
-    problems: Vec<Problem>,
+    problems: Vec<FetchProblem>,
 }
 
 impl Saved {
@@ -57,10 +57,10 @@ impl Saved {
         let message = error.status.as_ref().map_or(&error.message, |status| &status.message);
         let help = error.help.clone();
         let help = help.unwrap_or_else(|| "kubectl crdx rbac prints the permissions that are needed".to_owned());
-        self.problems.push(Problem::new(format!("{what} cannot be read: {message}"), help));
+        self.problems.push(FetchProblem::new(format!("{what} cannot be read: {message}"), help));
     }
 
-    fn list(&mut self, source: &Source, resource: &Resource, out: &Path, folder: &str) {
+    fn list(&mut self, source: &ObjectSource, resource: &Resource, out: &Path, folder: &str) {
         for page in source.list(resource, None, &Query::default()) {
             let objects = match page {
                 Ok(objects) => objects,
@@ -73,7 +73,7 @@ impl Saved {
                 let path = Path::new(folder).join(format!("{name}.yaml"));
                 if let Err(error) = write(&out.join(&path), object) {
                     let message = format!("{} cannot be written: {error}", out.join(&path).display());
-                    return self.problems.push(Problem::new(message, "choose another directory with --out"));
+                    return self.problems.push(FetchProblem::new(message, "choose another directory with --out"));
                 }
                 *(if folder == "crds" { &mut self.crds } else { &mut self.policies }) += 1;
                 self.files.insert(path);
@@ -93,11 +93,11 @@ impl Saved {
         left
     }
 
-    fn outcome(mut self, out: &Path) -> Outcome {
+    fn outcome(mut self, out: &Path) -> FetchOutcome {
         if self.problems.is_empty() {
             for path in self.leftovers(out) {
                 let message = format!("{} is not an object of this cluster", out.join(path).display());
-                self.problems.push(Problem::new(message, "delete it, or choose an empty directory with --out"));
+                self.problems.push(FetchProblem::new(message, "delete it, or choose an empty directory with --out"));
             }
         }
         let Self { files, crds, policies, problems } = self;
@@ -110,7 +110,7 @@ impl Saved {
         );
         let files: Vec<Value> = files.iter().map(|file| file.display().to_string().into()).collect();
         let report = vec![("directory", out.display().to_string().into()), ("files", files.into())];
-        Outcome { text, report, problems }
+        FetchOutcome { text, report, problems }
     }
 }
 

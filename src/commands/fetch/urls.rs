@@ -1,15 +1,15 @@
 //! Downloads URLs. Nothing is written to the lock unless all of them can be used.
 
-use super::{Outcome, Problem, args};
+use super::{FetchOutcome, FetchProblem, args};
 use crdx_cluster::download::Downloader;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_files::digest::sha256;
 use crdx_files::project::LOCK;
 use crdx_files::{cache, replace};
 use crdx_input::remote::lock::Lock;
 use crdx_input::remote::url::{self, is_url};
 use crdx_input::remote::{RemoteError, cache_path, lock_path};
-use crdx_input::{Input, Options};
+use crdx_input::{Input, InputOptions};
 use crdx_output::{Cell, Column, TableStyle, bounded_table};
 use crdx_value::{Value, object};
 use std::collections::BTreeMap;
@@ -31,28 +31,28 @@ struct Fetched {
 }
 
 /// Downloads the URLs of `args`.
-pub fn fetch(args: &args::Fetch, look: TableStyle) -> Outcome {
+pub fn fetch(args: &args::Fetch, look: TableStyle) -> FetchOutcome {
     let path = lock_path(None);
     match download(args, &path) {
         Ok((fetched, problems)) => {
-            Outcome { text: table(&fetched, &path, look), report: report(&fetched, &path), problems }
+            FetchOutcome { text: table(&fetched, &path, look), report: report(&fetched, &path), problems }
         }
-        Err(problem) => Outcome { text: String::new(), report: Vec::new(), problems: vec![problem] },
+        Err(problem) => FetchOutcome { text: String::new(), report: Vec::new(), problems: vec![problem] },
     }
 }
 
-fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<Problem>), Problem> {
-    let of_remote = |error: &RemoteError| Problem::new(error.to_string(), error.hint(""));
+fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<FetchProblem>), FetchProblem> {
+    let of_remote = |error: &RemoteError| FetchProblem::new(error.to_string(), error.hint(""));
     // By name, so that the result does not depend on the order of the settings.
     let urls: BTreeMap<String, &String> =
         args.crds.iter().filter(|entry| is_url(entry)).map(|entry| (url::name(entry), entry)).collect();
     if urls.is_empty() {
         let help = "give a URL with --crds, or with the key `crds` of .crdx.yaml; paths need no download";
-        return Err(Problem::new("there is no URL to download", help));
+        return Err(FetchProblem::new("there is no URL to download", help));
     }
     let lock = Lock::read(path).map_err(|error| of_remote(&RemoteError::Lock { path: path.to_owned(), error }))?;
     let cache = cache_path().map_err(|error| of_remote(&error))?;
-    let downloader = Downloader::new().map_err(|error| Problem::new(error.to_string(), error.hint()))?;
+    let downloader = Downloader::new().map_err(|error| FetchProblem::new(error.to_string(), error.hint()))?;
     let (mut fetched, mut problems, mut new) = (Vec::new(), Vec::new(), lock.clone());
     for (name, given) in urls {
         match one(&downloader, &name, given, &lock, args.update, &cache) {
@@ -65,7 +65,7 @@ fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<Proble
     }
     if problems.is_empty() && new != lock {
         let unwritable =
-            |error| Problem::new(format!("{} cannot be written: {error}", path.display()), "make it writable");
+            |error| FetchProblem::new(format!("{} cannot be written: {error}", path.display()), "make it writable");
         replace::replace(path, new.text().as_bytes()).map_err(unwritable)?;
     } else if !problems.is_empty() {
         // The lock does not have these hashes.
@@ -81,13 +81,13 @@ fn one(
     lock: &Lock,
     updates: bool,
     cache: &Path,
-) -> Result<Fetched, Problem> {
+) -> Result<Fetched, FetchProblem> {
     if !url::is_http(given) {
         let error = RemoteError::Scheme(name.to_owned());
-        return Err(Problem::new(error.to_string(), error.hint(given)));
+        return Err(FetchProblem::new(error.to_string(), error.hint(given)));
     }
     let failed = |error: crdx_cluster::download::DownloadError| {
-        Problem::new(format!("{name} cannot be downloaded: {error}"), error.hint())
+        FetchProblem::new(format!("{name} cannot be downloaded: {error}"), error.hint())
     };
     let content = downloader.get(given).map_err(failed)?;
     let sha256 = sha256(&content);
@@ -95,7 +95,7 @@ fn one(
         Some(locked) if locked == sha256 => "unchanged",
         Some(locked) if !updates => {
             let message = format!("{name} has changed: its hash is {sha256}, and {LOCK} has {locked}");
-            return Err(Problem::new(
+            return Err(FetchProblem::new(
                 message,
                 "find out why it changed; kubectl crdx fetch --update accepts the new content",
             ));
@@ -105,29 +105,32 @@ fn one(
     };
     let crds = definitions(name, content.clone())?;
     let unwritable = |error| {
-        Problem::new(format!("the cache {} cannot be written: {error}", cache.display()), RemoteError::NoCache.hint(""))
+        FetchProblem::new(
+            format!("the cache {} cannot be written: {error}", cache.display()),
+            RemoteError::NoCache.hint(""),
+        )
     };
     cache::write(cache, &sha256, &content).map_err(unwritable)?;
     Ok(Fetched { name: name.to_owned(), sha256, crds, result })
 }
 
 /// Counts the CRDs of a download. A page for people, such as that of a login, has none.
-fn definitions(name: &str, content: Vec<u8>) -> Result<usize, Problem> {
+fn definitions(name: &str, content: Vec<u8>) -> Result<usize, FetchProblem> {
     let mut crds = 0;
-    for entry in Input::of_download(name, content, Options::default().of_definitions()) {
+    for entry in Input::of_download(name, content, InputOptions::default().of_definitions()) {
         match entry {
-            Entry::Document(document) => crds += usize::from(document.is_definition()),
-            Entry::Problem(note) => {
+            InputEntry::Document(document) => crds += usize::from(document.is_definition()),
+            InputEntry::Problem(note) => {
                 let help = note.hint.clone().unwrap_or_else(|| "check the URL, and open it in a browser".to_owned());
                 let at = note.position.map_or_else(String::new, |at| format!("{}:{at}: ", note.source));
-                return Err(Problem::new(format!("{name} is not used: {at}{}", note.message), help));
+                return Err(FetchProblem::new(format!("{name} is not used: {at}{}", note.message), help));
             }
-            Entry::Warning(_) => {}
+            InputEntry::Warning(_) => {}
         }
     }
     if crds == 0 {
         let help = "check the URL, and open it in a browser";
-        return Err(Problem::new(format!("there is no CustomResourceDefinition in {name}"), help));
+        return Err(FetchProblem::new(format!("there is no CustomResourceDefinition in {name}"), help));
     }
     Ok(crds)
 }

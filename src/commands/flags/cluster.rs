@@ -8,8 +8,8 @@ use std::time::Duration;
 
 /// The cluster to read; it is never written to. `kubectl crdx options` describes the hidden flags.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(next_help_heading = Cluster::HEADING)]
-pub struct Cluster {
+#[command(next_help_heading = ClusterArgs::HEADING)]
+pub struct ClusterArgs {
     /// Never open a connection
     #[arg(long)]
     pub offline: bool,
@@ -70,14 +70,14 @@ pub struct Cluster {
     pub no_cache: bool,
 }
 
-impl Cluster {
+impl ClusterArgs {
     /// The heading of these flags in help.
     pub const HEADING: &str = "Cluster (read only)";
 
     /// Returns the selected cluster.
-    pub fn target(&self) -> crdx_cluster::Target {
+    pub fn target(&self) -> crdx_cluster::ClusterFlags {
         let own = self.clone();
-        crdx_cluster::Target {
+        crdx_cluster::ClusterFlags {
             kubeconfig: own.kubeconfig,
             context: own.context,
             cluster: own.cluster,

@@ -1,8 +1,8 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
 use clap::Args as ClapArgs;
-use crdx_input::render::{Renderer, Settings};
-use crdx_input::{Ignore, Options, PatternError};
+use crdx_input::render::{RenderSettings, Renderer};
+use crdx_input::{Ignore, InputOptions, PatternError};
 use crdx_output::printable::complain;
 use crdx_value::release::ReleaseSet;
 use std::path::PathBuf;
@@ -56,21 +56,21 @@ pub struct Reading {
 
 impl Reading {
     /// Returns the options for the input; clones share the count of skipped documents.
-    pub fn options(&self) -> Options {
-        Options {
+    pub fn options(&self) -> InputOptions {
+        InputOptions {
             recursive: self.recursive,
             skip_non_objects: self.skip_non_objects,
             // Each pattern was checked when the arguments were parsed.
             ignore: Ignore::in_directory(&self.ignore, self.ignore_directory.as_deref()).unwrap_or_default(),
             restrictions: self.restrictions.clone(),
-            ..Options::default()
+            ..InputOptions::default()
         }
     }
 }
 
 /// Prints the collected warnings about inputs, and the number of documents that were skipped because they are not
 /// Kubernetes objects.
-pub fn report_notes(options: &Options) {
+pub fn report_notes(options: &InputOptions) {
     for warning in options.warnings.take() {
         complain!("warning: {warning}");
     }
@@ -104,10 +104,10 @@ impl Paths {
     }
 
     /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given.
-    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> Options {
+    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> InputOptions {
         let settings =
-            || Settings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
-        Options { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
+            || RenderSettings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
+        InputOptions { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
     }
 }
 

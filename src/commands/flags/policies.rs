@@ -2,7 +2,7 @@
 
 use super::error::ArgumentError;
 use clap::Args as ClapArgs;
-use crdx_engine::simulation::admission::Options as RequestOptions;
+use crdx_engine::simulation::admission::AdmissionOptions as RequestOptions;
 use crdx_files::open::read_any;
 use crdx_runner::simulation::admission;
 use crdx_server::policies::authorizer::Rules;
@@ -47,9 +47,9 @@ impl Policies {
     }
 
     /// Returns the options of admission policies.
-    pub fn options(&self) -> admission::Options {
+    pub fn options(&self) -> admission::PolicyOptions {
         let user = self.request_user.clone();
-        admission::Options {
+        admission::PolicyOptions {
             paths: self.policies.clone(),
             skips_cluster: self.no_policies,
             requests: RequestOptions {

@@ -64,13 +64,13 @@ impl ReportFormat {
     }
 
     /// Returns the pipeline format, if it is one.
-    pub fn pipeline(self) -> Option<pipeline::Format> {
+    pub fn pipeline(self) -> Option<pipeline::PipelineFormat> {
         match self {
-            Self::Sarif => Some(pipeline::Format::Sarif),
-            Self::Junit => Some(pipeline::Format::Junit),
-            Self::Github => Some(pipeline::Format::Github),
-            Self::Tap => Some(pipeline::Format::Tap),
-            Self::Markdown => Some(pipeline::Format::Markdown),
+            Self::Sarif => Some(pipeline::PipelineFormat::Sarif),
+            Self::Junit => Some(pipeline::PipelineFormat::Junit),
+            Self::Github => Some(pipeline::PipelineFormat::Github),
+            Self::Tap => Some(pipeline::PipelineFormat::Tap),
+            Self::Markdown => Some(pipeline::PipelineFormat::Markdown),
             Self::Table | Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
         }
     }

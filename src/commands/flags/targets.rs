@@ -2,9 +2,9 @@
 
 use super::Inputs;
 use crdx_engine::documents::Note;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::configuration::TargetSettings;
-use crdx_input::files::{self, Step};
+use crdx_input::files::{self, ReadStep};
 use crdx_input::render::normal;
 use crdx_value::release::ReleaseSet;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn of_entry(entry: &TargetSettings) -> Vec<Target> {
 
 /// Returns the targets of the settings, as far as the given paths have something of them, and the given paths that belong to no
 /// target. Without given paths, all targets are validated.
-fn of_settings(entries: &[TargetSettings], given: &[String], options: &Options) -> Vec<Target> {
+fn of_settings(entries: &[TargetSettings], given: &[String], options: &InputOptions) -> Vec<Target> {
     let all: Vec<Target> = entries.iter().flat_map(of_entry).collect();
     if given.is_empty() {
         return all;
@@ -121,8 +121,8 @@ fn of_settings(entries: &[TargetSettings], given: &[String], options: &Options) 
         *path == "-" || !left_out.iter().any(|own| place.starts_with(own))
     };
     let rest: Vec<String> = given.iter().filter(is_rest).cloned().collect();
-    let options = Options { ignore: options.ignore.clone().and_paths(&left_out), ..options.clone() };
-    let has_files = |step: &Step| matches!(step, Step::Named(_) | Step::Found(_) | Step::Render(..));
+    let options = InputOptions { ignore: options.ignore.clone().and_paths(&left_out), ..options.clone() };
+    let has_files = |step: &ReadStep| matches!(step, ReadStep::Named(_) | ReadStep::Found(_) | ReadStep::Render(..));
     if files::expand(&rest, &options).iter().any(has_files) {
         targets.push(Target { paths: rest, left_out, ..Target::default() });
     }
@@ -157,7 +157,7 @@ mod tests {
     fn found(given: &[&str]) -> Vec<(String, Vec<String>)> {
         let entries = [entry(&["src/commands/diff", "src/output"]), entry(&["src/commands/get", "src/output"])];
         let given: Vec<String> = given.iter().map(ToString::to_string).collect();
-        let targets = of_settings(&entries, &given, &Options::default());
+        let targets = of_settings(&entries, &given, &InputOptions::default());
         targets.into_iter().map(|one| (one.name.as_deref().unwrap_or_default().to_owned(), one.paths)).collect()
     }
 

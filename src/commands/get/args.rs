@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx get`, which are those of `kubectl get`.
 
 use crate::commands::flags::error::boolean;
-use crate::commands::flags::{Cluster, KubernetesVersion, ObjectFiles, Reading};
+use crate::commands::flags::{ClusterArgs, KubernetesVersion, ObjectFiles, Reading};
 use clap::{ArgAction, Args as ClapArgs};
 
 /// `get`
@@ -104,7 +104,7 @@ pub struct Get {
     pub show_managed_fields: bool,
     /// The cluster to read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }
 
 impl Get {

@@ -2,7 +2,7 @@
 
 use super::args;
 use crate::commands::error::Error;
-use crate::commands::source::{Source, problem, unserved};
+use crate::commands::source::{ObjectSource, problem, unserved};
 use std::io::Write;
 
 /// Prints the answer to a GET of `uri`.
@@ -21,7 +21,7 @@ pub fn print(args: &args::Get, uri: &str, out: &mut dyn Write) -> Result<(), Err
         let message = format!("--raw must be a valid URL path: parse {uri:?}: invalid URI for request");
         return Err(problem(&message, "begin the path with a slash, such as /apis").into());
     }
-    let Source::Live(connection) = Source::live(&args.cluster)? else { return Ok(()) };
+    let ObjectSource::Live(connection) = ObjectSource::live(&args.cluster)? else { return Ok(()) };
     for chunk in connection.raw(uri).map_err(|error| unserved(error, ""))? {
         out.write_all(&chunk?).map_err(|error| Error::Output(error.kind().into()))?;
     }

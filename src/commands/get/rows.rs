@@ -3,10 +3,10 @@
 use super::args;
 use crate::commands::error::Error;
 use crate::commands::flags;
-use crate::commands::source::{Source, definition_name, problem};
+use crate::commands::source::{ObjectSource, definition_name, problem};
 use crdx_cluster::Resource;
-use crdx_engine::documents::Entry;
-use crdx_input::Options;
+use crdx_engine::documents::InputEntry;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_server::crd;
 use crdx_server::server::{Server, Timestamp};
@@ -33,7 +33,7 @@ pub struct Rows {
 
 impl Rows {
     /// Creates the value with the CRDs in the files of `--crd`.
-    pub fn new(args: &args::Get, source: &Source, clock: fn() -> Timestamp) -> Result<Self, Error> {
+    pub fn new(args: &args::Get, source: &ObjectSource, clock: fn() -> Timestamp) -> Result<Self, Error> {
         let mut rows = Self {
             server: None,
             built_in: None,
@@ -44,13 +44,13 @@ impl Rows {
             subresource: args.subresource().is_some(),
             clock,
         };
-        let options = Options::default();
+        let options = InputOptions::default();
         for entry in Sources::open(&args.new_crds, options.clone(), Required::Definition, "--crd") {
             let document = match entry {
-                Entry::Document(document) if document.is_definition() => document,
-                Entry::Problem(note) => return Err(Error::input(note.text())),
+                InputEntry::Document(document) if document.is_definition() => document,
+                InputEntry::Problem(note) => return Err(Error::input(note.text())),
                 // Files with CRDs may contain other objects.
-                Entry::Document(_) | Entry::Warning(_) => continue,
+                InputEntry::Document(_) | InputEntry::Warning(_) => continue,
             };
             let name = document.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
             rows.server(source)
@@ -63,12 +63,12 @@ impl Rows {
         Ok(rows)
     }
 
-    fn server(&mut self, source: &Source) -> &Server {
+    fn server(&mut self, source: &ObjectSource) -> &Server {
         let kubernetes = self.kubernetes;
         self.server.get_or_insert_with(|| Server::new(source.release(kubernetes), 0))
     }
 
-    fn built_in(&mut self, source: &Source) -> &Server {
+    fn built_in(&mut self, source: &ObjectSource) -> &Server {
         let kubernetes = self.kubernetes;
         let new = || crdx_kinds::builder(source.release(kubernetes), 0).with_built_in_kinds().build();
         self.built_in.get_or_insert_with(new)
@@ -108,7 +108,7 @@ impl Rows {
     }
 
     /// Returns the Table of some objects.
-    pub fn table(&mut self, source: &Source, resource: &Resource, objects: &[Value]) -> Result<Value, Error> {
+    pub fn table(&mut self, source: &ObjectSource, resource: &Resource, objects: &[Value]) -> Result<Value, Error> {
         let now = (self.clock)();
         if self.only_names {
             return Ok(self.server(source).table_of_names(objects, now));
@@ -129,7 +129,7 @@ impl Rows {
                 if let Some(table) = self.built_in(source).table_of(&name, &resource.version, objects, now) {
                     return Ok(table);
                 }
-                if matches!(source, Source::Files(_)) {
+                if matches!(source, ObjectSource::Files(_)) {
                     return Ok(self.server(source).table_of_names(objects, now));
                 }
                 let name = resource.qualified();

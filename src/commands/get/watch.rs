@@ -4,7 +4,7 @@ use super::tables;
 use super::{Get, Output};
 use crate::commands::error::Error;
 use crate::commands::selection::Selection;
-use crate::commands::source::{Source, problem};
+use crate::commands::source::{ObjectSource, problem};
 use crdx_cluster::{JSON, Query, Resource};
 use crdx_output::objects::{self, Form, Objects};
 use crdx_output::printable::complain;
@@ -15,7 +15,7 @@ use std::io::Write;
 
 /// Prints events until the server ends the watch.
 pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(), Error> {
-    if matches!(get.source, Source::Files(_)) {
+    if matches!(get.source, ObjectSource::Files(_)) {
         return Err(problem("files do not change under a watch", "leave out -w").into());
     }
     match get.args.order() {
@@ -47,9 +47,9 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
     let mut printer = match output {
         Output::Table { wide } => {
             let view = tables::view(get.args, wide);
-            Printer::Table(TableText::new(view))
+            WatchPrinter::Table(TableText::new(view))
         }
-        Output::Whole(form) => Printer::Whole { form, printed: 0 },
+        Output::Whole(form) => WatchPrinter::Whole { form, printed: 0 },
     };
     if !get.args.watch_only {
         let now = match get.args.order() {
@@ -67,7 +67,7 @@ pub fn run(get: &mut Get<'_>, selection: &Selection, output: Output) -> Result<(
         query = Query { fields: Some(format!("metadata.name={name}")), ..Query::default() };
     }
     let Get { args, source, rows, out, .. } = get;
-    let Source::Live(connection) = &*source else { return Ok(()) };
+    let ObjectSource::Live(connection) = &*source else { return Ok(()) };
     let events = connection.watch(&resource.path(namespace.as_deref()), &query, &revision, JSON)?;
     for event in events {
         let mut event = event?;
@@ -108,12 +108,12 @@ fn start(get: &Get<'_>, resource: &Resource, name: Option<&str>) -> Result<(Vec<
     Ok((now, list.revision()))
 }
 
-enum Printer {
+enum WatchPrinter {
     Table(TableText),
     Whole { form: Form, printed: usize },
 }
 
-impl Printer {
+impl WatchPrinter {
     fn print(&mut self, get: &mut Get<'_>, resource: &Resource, objects: Vec<Value>) -> Result<(), Error> {
         let Get { args, source, rows, .. } = get;
         // Existing objects are like new ones.

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Paths, ReportFormat, Severities};
+use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -72,5 +72,5 @@ pub struct Lint {
     pub severities: Severities,
     /// The cluster to read with --live.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

@@ -7,7 +7,7 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crate::commands::terminal;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::lint::check;
 use crdx_engine::lint::convert::convert;
 use crdx_engine::report::Verdict;
@@ -68,11 +68,14 @@ pub fn run(args: &args::Lint, out: &mut dyn Write) -> Result<Exit, Error> {
 
 /// Prints the errors of the releases that reject the converted CRD.
 fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
-    let input =
-        Input::from_reader("converted", Box::new(io::Cursor::new(text.into_bytes())), crdx_input::Options::default());
+    let input = Input::from_reader(
+        "converted",
+        Box::new(io::Cursor::new(text.into_bytes())),
+        crdx_input::InputOptions::default(),
+    );
     let mut exit = Exit::Accepted;
     for entry in input {
-        let Entry::Document(document) = entry else { continue };
+        let InputEntry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
         let linted = check::definition(&object, None, releases, terminal::now());
         if linted.item.verdict != Verdict::Accepted {

@@ -7,7 +7,7 @@ use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::advice::{self, shortened};
 use crdx_engine::lint::bounds::Bound;
-use crdx_engine::lint::breaking::{Change, Ratcheting};
+use crdx_engine::lint::breaking::{BreakingChange, Ratcheting};
 use crdx_engine::lint::check::Linted;
 use crdx_engine::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crdx_engine::lint::needs::Needs;
@@ -235,7 +235,7 @@ impl LintReport {
         text
     }
 
-    fn breaking(&self, changes: &[(Change, SourceLocation)]) -> String {
+    fn breaking(&self, changes: &[(BreakingChange, SourceLocation)]) -> String {
         let mut text = String::new();
         for (change, location) in changes {
             let ratcheting = change.ratcheting.text();
@@ -415,7 +415,7 @@ fn schema_value(schema: &SchemaCost) -> Value {
     value
 }
 
-fn change_value((change, location): &(Change, SourceLocation)) -> Value {
+fn change_value((change, location): &(BreakingChange, SourceLocation)) -> Value {
     let mut value = object([
         ("path", Value::from(change.path.as_str())),
         ("type", change.kind.as_str().into()),

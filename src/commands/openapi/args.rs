@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx openapi`.
 
-use crate::commands::flags::{Cluster, KubernetesVersion};
+use crate::commands::flags::{ClusterArgs, KubernetesVersion};
 use clap::Args as ClapArgs;
 
 /// `openapi`
@@ -32,5 +32,5 @@ pub struct Openapi {
     pub kubernetes: KubernetesVersion,
     /// The cluster with the CRDs of named resources.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

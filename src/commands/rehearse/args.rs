@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use crate::commands::flags::{Cluster, KubernetesVersions, Policies, Reading, ReportFormat, Severities};
+use crate::commands::flags::{ClusterArgs, KubernetesVersions, Policies, Reading, ReportFormat, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -72,5 +72,5 @@ pub struct Rehearse {
     pub quiet: bool,
     /// The cluster with the current CRD and the stored objects.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

@@ -1,22 +1,22 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
 use super::args;
-use super::objects::{Collection, Rehearsal, Run, input_notes};
+use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::report::UpgradeReport;
-use super::report::definition::Entry;
+use super::report::definition::RehearsedObject;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crdx_engine::documents::Entry as InputEntry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
 use crdx_engine::report::{Action, RunNote, SourceLocation};
 use crdx_engine::simulation::answer;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::{self as input_object, Object};
 use crdx_engine::simulation::removed_versions::RemovedVersions;
-use crdx_input::{Input, Options};
+use crdx_input::{Input, InputOptions};
 use crdx_runner::simulation::live::Live;
 use crdx_value::Value;
 use crdx_value::lock::lock;
@@ -24,7 +24,7 @@ use crdx_value::release::Release;
 use std::sync::Mutex;
 
 /// A CRD with its source.
-struct Definition {
+struct RehearsedDefinition {
     object: Object,
     value: Value,
 }
@@ -50,7 +50,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let old = match &args.old {
         Some(path) => {
-            let options = Options { reads_commits: true, ..options.clone() };
+            let options = InputOptions { reads_commits: true, ..options.clone() };
             Some(definition(path, &options)?.value)
         }
         None if args.cluster.offline => None,
@@ -81,7 +81,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     };
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
-    let mut run = Run { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
     if from_files {
         run.files(&options)?;
     } else if let Some(path) = plan.collection() {
@@ -108,8 +108,8 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
 }
 
 /// Returns the only CRD in the files at `path`.
-fn definition(path: &str, options: &Options) -> Result<Definition, Error> {
-    let mut found: Option<Definition> = None;
+fn definition(path: &str, options: &InputOptions) -> Result<RehearsedDefinition, Error> {
+    let mut found: Option<RehearsedDefinition> = None;
     for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
         let document = match entry {
             InputEntry::Document(document) => document,
@@ -129,7 +129,7 @@ fn definition(path: &str, options: &Options) -> Result<Definition, Error> {
             return Err(Error::input_at(message, second, Some("give a file with one CRD")));
         }
         let value = object.value().clone();
-        found = Some(Definition { object, value });
+        found = Some(RehearsedDefinition { object, value });
     }
     let none = || {
         let message = format!("there is no CustomResourceDefinition in {path}");
@@ -159,13 +159,13 @@ struct Upgrade<'a> {
 }
 
 impl Rehearsal for Upgrade<'_> {
-    type Effect = Entry;
+    type Effect = RehearsedObject;
 
     fn takes(&self, _: &Object, group: &str, kind: &str) -> bool {
         group == self.plan.group && kind == self.plan.kind
     }
 
-    fn rehearse(&self, value: Value, finder: &dyn FieldLocator) -> Entry {
+    fn rehearse(&self, value: Value, finder: &dyn FieldLocator) -> RehearsedObject {
         let namespace =
             if self.plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
         let identity = identity::identity(&value, namespace);
@@ -182,6 +182,6 @@ impl Rehearsal for Upgrade<'_> {
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
-        Entry { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
+        RehearsedObject { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
     }
 }

@@ -1,16 +1,16 @@
 //! Rehearses the stored objects one by one, from files or from the cluster.
 
 use super::args;
-use super::stored::{InCluster, Stored};
+use super::stored::{InCluster, StoredObjects};
 use crate::commands::error::Error;
 use crate::commands::sink::{Report, Sink};
 use crdx_cluster::Connection;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::report::severity::{self, Severities, Severity};
 use crdx_engine::report::{ObjectReport, RunNote};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_engine::simulation::object::{self, Object};
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_runner::simulation::ordered::{in_order, threads};
 use crdx_value::Value;
@@ -46,14 +46,14 @@ pub struct Collection {
 }
 
 /// A rehearsal, and where its results are printed.
-pub struct Run<'a, R: Report, W> {
+pub struct RehearsalRun<'a, R: Report, W> {
     pub args: &'a args::Rehearse,
     pub rehearsal: &'a W,
     pub sink: &'a mut Sink<R>,
     pub notes: &'a mut Vec<RunNote>,
 }
 
-impl<R, W> Run<'_, R, W>
+impl<R, W> RehearsalRun<'_, R, W>
 where
     W: Rehearsal,
     R: Report<Item = Rehearsed<W::Effect>> + Send,
@@ -62,9 +62,9 @@ where
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn files(&mut self, options: &Options) -> Result<(), Error> {
+    pub fn files(&mut self, options: &InputOptions) -> Result<(), Error> {
         let read = self.sink.measure(&self.args.filenames, &self.args.kustomize, options);
-        let counting = Options { read, ..options.collecting() };
+        let counting = InputOptions { read, ..options.collecting() };
         let inputs = Sources::open(&self.args.filenames, counting, Required::Object, "-f");
         let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
         let work = |entry| rehearsed(rehearsal, entry);
@@ -80,7 +80,7 @@ where
     pub fn collection(&mut self, connection: &Connection, collection: Collection) -> Result<(), Error> {
         let Collection { path, definition, types } = collection;
         let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
-        let mut objects = Stored::new(connection, &path, definition, sink.progress());
+        let mut objects = StoredObjects::new(connection, &path, definition, sink.progress());
         let work = |stored: Result<Value, Box<ObjectReport>>| match stored {
             Ok(mut object) => {
                 if let (Some((api_version, kind)), Some(members)) = (&types, object.as_object_mut()) {
@@ -98,7 +98,7 @@ where
 }
 
 /// Returns the result for an entry of the input; `None` for objects that are not rehearsed.
-fn rehearsed<W: Rehearsal>(rehearsal: &W, entry: Entry) -> Option<Rehearsed<W::Effect>> {
+fn rehearsed<W: Rehearsal>(rehearsal: &W, entry: InputEntry) -> Option<Rehearsed<W::Effect>> {
     let mut object = match object::read(entry)? {
         Ok(object) => object,
         Err(item) => return Some(Rehearsed::Reported(item)),
@@ -115,7 +115,7 @@ fn rehearsed<W: Rehearsal>(rehearsal: &W, entry: Entry) -> Option<Rehearsed<W::E
 
 /// Returns the notes about the inputs that were read. Those about their text are notes whatever their severity is, unless it is
 /// off.
-pub fn input_notes(options: &Options, severities: &Severities) -> impl Iterator<Item = RunNote> {
+pub fn input_notes(options: &InputOptions, severities: &Severities) -> impl Iterator<Item = RunNote> {
     let is_off = severities.of(severity::INPUT) == Some(Severity::Off);
     let warnings = options.warnings.take().into_iter().filter(move |_| !is_off);
     let warnings = warnings.map(|message| RunNote { kind: "inputWarning", message });

@@ -1,16 +1,16 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
 use super::args;
-use super::objects::{Collection, Rehearsal, Run, input_notes};
+use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::report::PolicyReport;
-use super::report::policies::Counts;
+use super::report::policies::PolicyCounts;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_cluster::Resource;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::rehearsal::policies::{Effects, PolicyRehearsal};
 use crdx_engine::report::{ObjectReport, RunNote};
 use crdx_engine::simulation::admission::Admission;
@@ -64,19 +64,19 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let mut refused = Vec::new();
     let crds: Vec<Value> = Sources::open(&args.crds, options.clone(), Required::Definition, "--crds")
         .filter_map(|entry| match entry {
-            Entry::Document(document) => document.is_definition().then_some(document.value),
-            Entry::Problem(note) => {
+            InputEntry::Document(document) => document.is_definition().then_some(document.value),
+            InputEntry::Problem(note) => {
                 refused.push(input_object::problem(note));
                 None
             }
-            Entry::Warning(_) => None,
+            InputEntry::Warning(_) => None,
         })
         .collect();
     let now = terminal::now();
     let mut show_refused = |item: ObjectReport| refused.push(item);
     let admission = admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
     let streams = Streams::new(args.output, color);
-    let counts = admission.as_ref().map(|admission| Counts::new(admission.given())).unwrap_or_default();
+    let counts = admission.as_ref().map(|admission| PolicyCounts::new(admission.given())).unwrap_or_default();
     let report = PolicyReport::new(counts, refused, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
@@ -94,7 +94,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         admission: &admission,
         servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, Box::new(read_definition)),
     };
-    let mut run = Run { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
     if from_files {
         run.files(&options)?;
     } else {

@@ -18,7 +18,7 @@ use crdx_output::report::text::{Style, TextReport};
 use crdx_output::{Column, Columns, Paint, TableStyle};
 use crdx_value::json::to_string;
 use crdx_value::{Map, Value};
-use definition::Entry;
+use definition::RehearsedObject;
 use std::io;
 
 /// The table of objects, and the messages about inputs that cannot be rehearsed.
@@ -63,14 +63,14 @@ pub struct UpgradeReport<'a> {
     common: Common,
     /// Effects that many objects share.
     repeated: Repeated,
-    counts: definition::Counts,
+    counts: definition::EffectCounts,
 }
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
     pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
         let common = Common::new(definition::COLUMNS, look, quiet);
-        Self { crd, plan, common, repeated: Repeated::default(), counts: definition::Counts::default() }
+        Self { crd, plan, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
     }
 
     /// Returns the exit code.
@@ -86,7 +86,7 @@ impl<'a> UpgradeReport<'a> {
 }
 
 /// Returns the entry of an object that the upgrade affects; if `quiet`, of one that it breaks.
-fn touched(done: &Rehearsed<Entry>, quiet: bool) -> Option<&Entry> {
+fn touched(done: &Rehearsed<RehearsedObject>, quiet: bool) -> Option<&RehearsedObject> {
     match done {
         Rehearsed::Object(entry) if entry.breaks() || (entry.is_touched() && !quiet) => Some(entry),
         _ => None,
@@ -94,7 +94,7 @@ fn touched(done: &Rehearsed<Entry>, quiet: bool) -> Option<&Entry> {
 }
 
 impl Report for UpgradeReport<'_> {
-    type Item = Rehearsed<Entry>;
+    type Item = Rehearsed<RehearsedObject>;
     const COMMAND: &'static str = "rehearse";
     const KIND: &'static str = "RehearsalReport";
 
@@ -202,14 +202,14 @@ impl Report for UpgradeReport<'_> {
 /// The effects of new policies.
 pub struct PolicyReport {
     common: Common,
-    counts: policies::Counts,
+    counts: policies::PolicyCounts,
     /// The policies that the server would refuse, and other inputs that cannot be used.
     refused: Vec<ObjectReport>,
 }
 
 impl PolicyReport {
     /// Creates a report without objects.
-    pub fn new(counts: policies::Counts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
+    pub fn new(counts: policies::PolicyCounts, refused: Vec<ObjectReport>, look: TableStyle, quiet: bool) -> Self {
         Self { common: Common::new(policies::COLUMNS, look, quiet), counts, refused }
     }
 

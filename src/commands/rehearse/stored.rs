@@ -25,7 +25,7 @@ impl FieldLocator for InCluster {
 
 /// The objects of a collection. The last item is an error if the list could not be read completely, or if the CRD changed
 /// in the meantime.
-pub struct Stored<'a> {
+pub struct StoredObjects<'a> {
     connection: &'a Connection,
     pages: Pages<'a>,
     page: std::vec::IntoIter<Value>,
@@ -36,7 +36,7 @@ pub struct Stored<'a> {
     progress: Progress,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredObjects<'a> {
     /// Starts reading the objects at `path`, of a CRD that was read from the same cluster, if any.
     pub fn new(connection: &'a Connection, path: &str, definition: Option<Value>, progress: Progress) -> Self {
         let pages = connection.pages(path, Query::default(), JSON);
@@ -84,7 +84,7 @@ fn cannot_tell(message: String, help: Option<String>) -> Box<ObjectReport> {
     Box::new(item)
 }
 
-impl Iterator for Stored<'_> {
+impl Iterator for StoredObjects<'_> {
     type Item = Result<Value, Box<ObjectReport>>;
 
     fn next(&mut self) -> Option<Self::Item> {

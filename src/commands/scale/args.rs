@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx scale`.
 
-use crate::commands::flags::{Cluster, KubernetesVersion, ObjectFiles, Policies, Reading, TableOrJson};
+use crate::commands::flags::{ClusterArgs, KubernetesVersion, ObjectFiles, Policies, Reading, TableOrJson};
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// `scale`
@@ -53,7 +53,7 @@ pub struct Scale {
     pub policies: Policies,
     /// The cluster to read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }
 
 impl Scale {

@@ -3,12 +3,12 @@
 use super::args;
 use crate::commands::error::Error;
 use crate::commands::selection::{self, Selection};
-use crate::commands::source::{Source, problem};
+use crate::commands::source::{ObjectSource, problem};
 use crdx_cluster::{Query, Resource};
 use crdx_value::Value;
 
 /// An object to scale.
-pub struct Target {
+pub struct ScaleTarget {
     pub resource: Resource,
     /// Its namespace; the default namespace for a cluster-scoped resource.
     pub namespace: String,
@@ -30,18 +30,18 @@ pub fn selection(args: &args::Scale) -> Result<Selection, Error> {
 /// Returns the selected objects. Those that do not exist are failures.
 pub fn targets(
     args: &args::Scale,
-    source: &Source,
+    source: &ObjectSource,
     selection: Selection,
     namespace: &str,
     failures: &mut Vec<Error>,
-) -> Result<Vec<Target>, Error> {
+) -> Result<Vec<ScaleTarget>, Error> {
     let mut targets = match (selection, source) {
         (Selection::Names(names), _) => {
             let named = names.into_iter().map(|(word, name)| Ok((source.resource(&word)?, namespace.to_owned(), name)));
             let named = named.collect::<Result<Vec<_>, Error>>()?;
             by_name(source, named, failures)?
         }
-        (Selection::Types(_), Source::Files(files)) if args.words.is_empty() => {
+        (Selection::Types(_), ObjectSource::Files(files)) if args.words.is_empty() => {
             let named = files.objects().iter().map(|named| {
                 let namespace = if named.namespace.is_empty() { namespace } else { &*named.namespace };
                 ((*named.resource).clone(), namespace.to_owned(), named.name.to_string())
@@ -62,15 +62,15 @@ pub fn targets(
 }
 
 fn by_name(
-    source: &Source,
+    source: &ObjectSource,
     names: Vec<(Resource, String, String)>,
     failures: &mut Vec<Error>,
-) -> Result<Vec<Target>, Error> {
+) -> Result<Vec<ScaleTarget>, Error> {
     let mut targets = Vec::new();
     for (resource, namespace, name) in names {
         let own = Some(namespace.as_str()).filter(|_| resource.namespaced);
         match source.get(&resource, own, &name, None).map_err(Error::from) {
-            Ok(object) => targets.push(Target { resource, namespace, name, object }),
+            Ok(object) => targets.push(ScaleTarget { resource, namespace, name, object }),
             Err(failure) if failure.is_not_found() => failures.push(failure),
             Err(failure) => return Err(failure),
         }
@@ -78,7 +78,12 @@ fn by_name(
     Ok(targets)
 }
 
-fn of_types(args: &args::Scale, source: &Source, types: &[String], namespace: &str) -> Result<Vec<Target>, Error> {
+fn of_types(
+    args: &args::Scale,
+    source: &ObjectSource,
+    types: &[String],
+    namespace: &str,
+) -> Result<Vec<ScaleTarget>, Error> {
     let resources = source.resources()?;
     let query = Query { labels: args.selector(), ..Query::default() };
     let types =
@@ -90,7 +95,7 @@ fn of_types(args: &args::Scale, source: &Source, types: &[String], namespace: &s
         for page in source.list(&resource, own, &query) {
             targets.extend(page?.into_iter().map(|object| {
                 let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-                Target { resource: resource.clone(), namespace: namespace.to_owned(), name, object }
+                ScaleTarget { resource: resource.clone(), namespace: namespace.to_owned(), name, object }
             }));
         }
     }

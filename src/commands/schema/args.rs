@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx schema`.
 
-use crate::commands::flags::Cluster;
+use crate::commands::flags::ClusterArgs;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 
@@ -46,5 +46,5 @@ pub struct Schema {
     pub version: Option<String>,
     /// The cluster with the CRDs of named resources.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

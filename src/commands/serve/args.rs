@@ -1,7 +1,7 @@
 //! The arguments of `kubectl crdx serve`.
 
 use crate::commands::flags::error::{ArgumentError, boolean};
-use crate::commands::flags::{Cluster, KubernetesVersion, Reading};
+use crate::commands::flags::{ClusterArgs, KubernetesVersion, Reading};
 use clap::Args as ClapArgs;
 use crdx_serve::WebhookService;
 use crdx_server::policies::authorizer::Rules;
@@ -110,7 +110,7 @@ pub struct Serve {
     pub print_kubeconfig: bool,
     /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that do not set one
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }
 
 /// Parses `NAME=true` or `NAME=false`.

@@ -6,7 +6,7 @@ use crate::commands::flags;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
 use crdx_cluster::{Connection, Error, Query, Resource};
-use crdx_engine::documents::{Document, Entry, Note};
+use crdx_engine::documents::{Document, InputEntry, Note};
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_engine::kubectl::send;
@@ -56,7 +56,7 @@ pub fn files(
     }
     let options = args.reading.options().of_definitions();
     let mut load = Load {
-        target: Target { server, webhooks },
+        target: LoadTarget { server, webhooks },
         args,
         now,
         temp_store: TempStore::default(),
@@ -67,13 +67,13 @@ pub fn files(
     let progress = Progress::new(true);
     for entry in progress.count(entries.and_kustomizations(&args.kustomize)) {
         match entry {
-            Entry::Problem(note) if note.position.is_some() => load.leave_out(note.text()),
-            Entry::Problem(note) | Entry::Warning(note @ Note { position: None, .. }) => {
+            InputEntry::Problem(note) if note.position.is_some() => load.leave_out(note.text()),
+            InputEntry::Problem(note) | InputEntry::Warning(note @ Note { position: None, .. }) => {
                 load.problems.push(note.text());
             }
             // Warnings about text are collected.
-            Entry::Warning(_) => {}
-            Entry::Document(document) => load.document(document)?,
+            InputEntry::Warning(_) => {}
+            InputEntry::Document(document) => load.document(document)?,
         }
     }
     progress.clear();
@@ -84,12 +84,12 @@ pub fn files(
 
 /// The server that stores the objects, and the webhooks that it calls.
 #[derive(Clone, Copy)]
-struct Target<'a> {
+struct LoadTarget<'a> {
     server: &'a Server,
     webhooks: Option<&'a Webhooks>,
 }
 
-impl Target<'_> {
+impl LoadTarget<'_> {
     fn handle(&self, request: &Request) -> Result<Response, LoadError> {
         let Some(webhooks) = self.webhooks else { return Ok(self.server.handle(request)) };
         Ok(webhooks.handle(self.server, request)?)
@@ -110,7 +110,7 @@ enum LoadError {
 
 /// Applies documents: CRDs immediately, other objects after all CRDs.
 struct Load<'a> {
-    target: Target<'a>,
+    target: LoadTarget<'a>,
     args: &'a args::Serve,
     now: Timestamp,
     temp_store: TempStore,
@@ -200,7 +200,7 @@ fn definition(crd: Value) -> Result<Value, LoadError> {
 
 /// Creates an object, or applies it if it exists.
 fn apply(
-    target: Target<'_>,
+    target: LoadTarget<'_>,
     collection: &str,
     mut object: Value,
     request_options: RequestOptions,
@@ -259,7 +259,7 @@ impl From<Error> for ClusterError {
 }
 
 /// Copies a cluster's CRDs and their objects. Objects that the user may not read are reported and skipped.
-pub fn cluster(server: &Server, target: &crdx_cluster::Target, now: Timestamp) -> Result<(), ClusterError> {
+pub fn cluster(server: &Server, target: &crdx_cluster::ClusterFlags, now: Timestamp) -> Result<(), ClusterError> {
     let cluster = Connection::open(target, terminal::warn)?;
     let mut crds = Vec::new();
     each(&cluster, request::DEFINITIONS, |mut crd| {

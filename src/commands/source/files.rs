@@ -6,13 +6,13 @@ use crate::commands::flags::ObjectFiles;
 use crate::commands::progress::Progress;
 use crate::commands::terminal;
 use crdx_cluster::{AGGREGATED, Error, Query, Resource, Status, aggregated};
-use crdx_engine::documents::{Entry, Note};
+use crdx_engine::documents::{InputEntry, Note};
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::object_store::{ObjectStore as _, StoredAt};
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
 use crdx_server::crd;
@@ -38,12 +38,12 @@ pub struct FileArguments<'a> {
     /// Files and directories with CRDs.
     pub crds: &'a [String],
     /// The options for reading files.
-    pub options: &'a Options,
+    pub options: &'a InputOptions,
 }
 
 impl<'a> FileArguments<'a> {
     /// The files of a command's flags.
-    pub fn new(files: &'a ObjectFiles, options: &'a Options) -> Self {
+    pub fn new(files: &'a ObjectFiles, options: &'a InputOptions) -> Self {
         Self { filenames: &files.filenames, kustomizations: &files.kustomize, crds: &files.crds, options }
     }
 
@@ -61,7 +61,7 @@ pub struct Files {
     resources: Arc<Vec<Resource>>,
     temp_store: TempStore,
     /// The objects of each CRD (`plural.group`), by their keys in the store.
-    objects: HashMap<String, BTreeMap<String, Stored>>,
+    objects: HashMap<String, BTreeMap<String, StoredFile>>,
     /// The objects in the order of the files.
     order: Vec<Named>,
     /// The number of objects that no API server stores, such as reviews.
@@ -70,7 +70,7 @@ pub struct Files {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+struct StoredFile {
     /// The object in the file.
     given_at: StoredAt,
     /// The object as it is read in the storage version; `None` if it must be decoded.
@@ -134,7 +134,7 @@ impl Files {
         let mut problems = Vec::new();
         for entry in progress.count(definitions.by_ref()) {
             match entry {
-                Entry::Problem(note) => problems.push(note.text()),
+                InputEntry::Problem(note) => problems.push(note.text()),
                 entry => found.push(entry),
             }
         }
@@ -154,12 +154,12 @@ impl Files {
         let mut resources = None;
         for entry in found.into_iter().chain(objects) {
             let document = match entry {
-                Entry::Document(document) => document,
-                Entry::Problem(problem) | Entry::Warning(problem @ Note { position: None, .. }) => {
+                InputEntry::Document(document) => document,
+                InputEntry::Problem(problem) | InputEntry::Warning(problem @ Note { position: None, .. }) => {
                     report(format!("error: {}", problem.text()));
                     continue;
                 }
-                Entry::Warning(_) => continue,
+                InputEntry::Warning(_) => continue,
             };
             let mut object = Object { document, warnings: Vec::new() };
             let location = object.finder().start();
@@ -283,7 +283,7 @@ impl Files {
         let read = read.filter(|_| revision.is_none_or(|revision| is_revision(&revision)));
         let put = |object: Value| self.temp_store.put(&object).map_err(|error| temp_file_problem(&error));
         let read_at = read.map(put).transpose()?;
-        let stored = Stored { given_at: given.given_at, read_at, versioned };
+        let stored = StoredFile { given_at: given.given_at, read_at, versioned };
         self.objects.entry(definition).or_default().insert(key(&namespace, &name), stored);
         self.order.push(Named { resource, namespace: namespace.into(), name: name.into() });
         Ok(None)
@@ -351,7 +351,7 @@ impl Files {
     }
 
     /// Returns an object as the server reads it; `None` if the server must decode it for this resource.
-    fn read_stored(&self, resource: &Resource, stored: Stored) -> Result<Option<Value>, Error> {
+    fn read_stored(&self, resource: &Resource, stored: StoredFile) -> Result<Option<Value>, Error> {
         let Some(at) = stored.read_at else { return Ok(None) };
         let object = self.temp_store.get(at).map_err(|error| temp_file_problem(&error))?;
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
@@ -360,7 +360,7 @@ impl Files {
     }
 
     /// Reads a path of the server while some objects are loaded.
-    fn with(&self, definition: &str, keys: &[(&str, Stored)], path: &str) -> Result<Value, Error> {
+    fn with(&self, definition: &str, keys: &[(&str, StoredFile)], path: &str) -> Result<Value, Error> {
         let server = self.server_of(definition);
         for (key, stored) in keys {
             let object = self.temp_store.get(stored.given_at).map_err(|error| temp_file_problem(&error))?;
@@ -401,7 +401,7 @@ pub struct Pages<'a> {
     path: String,
     /// True if the query selects objects.
     selects: bool,
-    keys: Box<dyn Iterator<Item = (&'a str, Stored)> + 'a>,
+    keys: Box<dyn Iterator<Item = (&'a str, StoredFile)> + 'a>,
     has_started: bool,
 }
 
@@ -409,12 +409,12 @@ impl Iterator for Pages<'_> {
     type Item = Result<Vec<Value>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let keys: Vec<(&str, Stored)> = self.keys.by_ref().take(PAGE).collect();
+        let keys: Vec<(&str, StoredFile)> = self.keys.by_ref().take(PAGE).collect();
         if keys.is_empty() && std::mem::replace(&mut self.has_started, true) {
             return None;
         }
         self.has_started = true;
-        let read = |(_, stored): &(&str, Stored)| self.files.read_stored(self.resource, *stored).transpose();
+        let read = |(_, stored): &(&str, StoredFile)| self.files.read_stored(self.resource, *stored).transpose();
         let read = if keys.is_empty() || self.selects { None } else { keys.iter().map(read).collect() };
         let listed = || {
             self.files.with(&self.definition, &keys, &self.path).map(|mut list| {

@@ -4,9 +4,9 @@ use super::args;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
-use crdx_engine::documents::Entry;
+use crdx_engine::documents::InputEntry;
 use crdx_engine::suites::first::first_suite;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_output::printable::complain;
 use crdx_value::Value;
@@ -24,12 +24,12 @@ pub fn print(args: &args::Test, path: &str) -> Result<Exit, Error> {
         Ok(Exit::CannotTell)
     };
     let mut definitions: Vec<Value> = Vec::new();
-    let options = Options::default();
+    let options = InputOptions::default();
     for entry in Sources::open(&[path.to_owned()], options.clone(), Required::Definition, "--init") {
         match entry {
-            Entry::Document(document) if document.is_definition() => definitions.push(document.value),
-            Entry::Document(_) | Entry::Warning(_) => {}
-            Entry::Problem(note) => return failed(&note.text()),
+            InputEntry::Document(document) if document.is_definition() => definitions.push(document.value),
+            InputEntry::Document(_) | InputEntry::Warning(_) => {}
+            InputEntry::Problem(note) => return failed(&note.text()),
         }
     }
     flags::report_notes(&options);

@@ -4,7 +4,7 @@ use super::args;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::watching;
-use crdx_input::Options;
+use crdx_input::InputOptions;
 use crdx_input::watch::Watched;
 
 /// Runs suites repeatedly. On Ctrl-C, the process ends with the last exit code.
@@ -14,6 +14,6 @@ pub fn run(args: &args::Test, once: impl FnMut() -> Result<Exit, Error>) -> Resu
         paths.push(".".to_owned());
     }
     paths.extend(args.crds.iter().cloned());
-    let options = Options { recursive: true, ..Options::default() };
+    let options = InputOptions { recursive: true, ..InputOptions::default() };
     watching::run(&Watched { paths: &paths, options }, args.settings_file.as_deref(), once)
 }

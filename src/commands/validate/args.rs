@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{Cluster, Inputs, KubernetesVersions, ReportFormat, Severities, Updates};
+use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Severities, Updates};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -54,5 +54,5 @@ pub struct Validate {
     pub severities: Severities,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
-    pub cluster: Cluster,
+    pub cluster: ClusterArgs,
 }

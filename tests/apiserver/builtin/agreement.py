@@ -475,6 +475,10 @@ class Answer:
         if not causes_of(truth.body):
             found.errors = collections.Counter(texts([f"\t{found.text}"]))
             return found
+        if causes_of(truth.body)[0].get("field") == "patch":
+            # The errors of an item name what is wrong with a patch; the answer has the server's words.
+            found.errors = collections.Counter(texts(["patch\t" + found.text.partition(" is invalid: patch: ")[2]]))
+            return found
         found.errors = collections.Counter()
         for error in item.get("errors") or []:
             field, message = error.get("field") or "", error["message"]

@@ -4,7 +4,10 @@
 //	go run facts/cel.go < ../facts/cel-cost.jsonl
 //
 // For another version, copy it into a module that requires k8s.io/apiextensions-apiserver, apimachinery and apiserver of that
-// version; before 1.35, MustBaseEnvSet takes a second argument, true.
+// version; before 1.35, MustBaseEnvSet takes a second argument, true. Since 1.38, the module of cel-go is cel.dev/cel-go; stand-ins.sh
+// prints the replace lines for a beta:
+//
+//	sed 's#github.com/google/cel-go#cel.dev/cel-go#; /go:build ignore/d' facts/cel.go > MODULE/main.go
 //
 //go:build ignore
 

@@ -2,7 +2,7 @@
 //! accepts the CRD.
 
 use super::{Pair, mutate::Rng, subjects};
-use crdx_engine::lint::Step;
+use crdx_engine::lint::SchemaStep;
 use crdx_engine::lint::bounds::Bound;
 use crdx_engine::lint::costs::{self, ExpressionCost};
 use crdx_server::crd;
@@ -140,9 +140,9 @@ fn apply(crd: &mut Value, versions: &[String], bound: &Bound) {
             continue;
         }
         let node = bound.steps.iter().fold(&mut version["schema"]["openAPIV3Schema"], |node, step| match step {
-            Step::Property(name) => &mut node["properties"][name.as_str()],
-            Step::Items => &mut node["items"],
-            Step::Values => &mut node["additionalProperties"],
+            SchemaStep::Property(name) => &mut node["properties"][name.as_str()],
+            SchemaStep::Items => &mut node["items"],
+            SchemaStep::Values => &mut node["additionalProperties"],
         });
         let now = node[bound.keyword].as_i64().unwrap_or(i64::MAX);
         node[bound.keyword] = json!(now.min(bound.limit));

@@ -11,7 +11,7 @@ use crate::conformance::exchange::{Client, Http, Reply, normalise};
 use crate::conformance::varying;
 use crate::serve::webhooks::hook::Hook;
 use crate::serve::webhooks::{CRDS, KITES, authority, crd, kite};
-use crdx_serve::{Options, Running, Webhooks};
+use crdx_serve::{Running, ServeOptions, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::UserInfo;
 use crdx_value::release::Release;
@@ -43,7 +43,7 @@ impl Servers {
             UserInfo { username: "crdx".to_owned(), groups: vec!["system:masters".to_owned()], ..UserInfo::default() };
         let server =
             crdx_kinds::builder(release, 1).with_policies(Arc::new(Rules::allow_all())).with_user(user).build();
-        let options = Options { webhooks: Some(Webhooks::default()), ..Options::default() };
+        let options = ServeOptions { webhooks: Some(Webhooks::default()), ..ServeOptions::default() };
         let running = crdx_serve::start(crdx_serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
         let ours = Http::new(&running.url());
         Self {

@@ -94,11 +94,13 @@ fn nonnegative(errors: &mut Errors, status: &FieldValue<'_, '_>, fields: &[&str]
 }
 
 /// `ValidateResourceQuotaStatusUpdate`
-fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_>) {
-    let status = object.child("status");
-    for field in ["hard", "used"] {
-        resource_quota::quantities(errors, &status.child(field));
-    }
+fn quota(errors: &mut Errors, object: &FieldValue<'_, '_>, old: &FieldValue<'_, '_>) {
+    let (status, old_status) = (object.child("status"), old.child("status"));
+    // The controller copies `spec.hard`.
+    let old_spec = old.child("spec");
+    let hard = [old_status.child("hard"), old_spec.child("hard")];
+    resource_quota::quantities(errors, &status.child("hard"), &hard);
+    resource_quota::quantities(errors, &status.child("used"), &[old_status.child("used")]);
 }
 
 /// `ValidateHorizontalPodAutoscalerStatusUpdate`
@@ -128,7 +130,7 @@ fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_
         errors.list.push(FieldError::required(&ROOT.child("Spec").child("accessModes"), ""));
     }
     for (_, quantity) in status.child("capacity").entries() {
-        basic_resource(errors, &quantity);
+        resources::basic(errors, &quantity);
     }
     if !errors.release.since(V1_32) {
         return;
@@ -148,19 +150,10 @@ fn claim(errors: &mut Errors, object: &FieldValue<'_, '_>, _: &FieldValue<'_, '_
     }
     let allocated = status.child("allocatedResources");
     for (name, quantity) in allocated.entries() {
-        if claim_resource(errors, &allocated, name) && basic_resource(errors, &quantity) {
+        if claim_resource(errors, &allocated, name) && resources::basic(errors, &quantity) {
             resources::quantity_of(errors, &quantity, "storage");
         }
     }
-}
-
-/// `validateBasicResource`. Returns true without errors.
-fn basic_resource(errors: &mut Errors, field: &FieldValue<'_, '_>) -> bool {
-    let value = field.quantity().map_or(0, |quantity| quantity.value());
-    if value < 0 {
-        errors.invalid_value(&field.path, value, "must be a valid resource quantity");
-    }
-    value >= 0
 }
 
 /// `validatePersistentVolumeClaimResourceKey`. Returns true without errors.
@@ -208,6 +201,33 @@ mod tests {
             let has_status = resource.status && resource.writable;
             assert!(is_validated || !has_status, "{} {}", resource.group, resource.kind);
         }
+    }
+
+    /// `ValidateResourceQuotaStatusUpdate` passes both lists to `validateResourceQuotaResourceList` since 1.38.
+    #[test]
+    fn quantities_of_a_quota_that_are_stored_are_accepted_since_1_38() {
+        let old = r#"{"spec":{"hard":{"pods":"1500m"}},"status":{"used":{"pods":"500m"}}}"#;
+        let new = r#"{"status":{"hard":{"pods":"1500m"},"used":{"pods":"500m"}}}"#;
+        let found = |release| errors(("", "ResourceQuota"), old, new, release);
+        assert_eq!(found("1.37").len(), 2);
+        assert_eq!(found("1.38"), [""; 0]);
+        let other = errors(("", "ResourceQuota"), old, r#"{"status":{"used":{"pods":"1500m"}}}"#, "1.38");
+        assert_eq!(other, [r#"status.used[pods]: Invalid value: "1500m": must be an integer"#]);
+    }
+
+    /// `validateBasicResource`
+    #[test]
+    fn negative_capacities_are_shown_as_quantities_since_1_38() {
+        let new = r#"{"spec":{"accessModes":["ReadWriteOnce"]},"status":{"capacity":{"storage":"QUANTITY"}}}"#;
+        let of = |quantity: &str, release| {
+            errors(("", "PersistentVolumeClaim"), "{}", &new.replace("QUANTITY", quantity), release)
+        };
+        let detail = "must be a valid resource quantity";
+        assert_eq!(of("-1Gi", "1.37"), [format!("status.capacity[storage]: Invalid value: -1073741824: {detail}")]);
+        assert_eq!(of("-1Gi", "1.38"), [format!(r#"status.capacity[storage]: Invalid value: "-1Gi": {detail}"#)]);
+        // `Value` has the wrong sign.
+        assert_eq!(of("-9.5Gi", "1.37"), [""; 0]);
+        assert_eq!(of("-9.5Gi", "1.38"), [format!(r#"status.capacity[storage]: Invalid value: "-9728Mi": {detail}"#)]);
     }
 
     #[test]

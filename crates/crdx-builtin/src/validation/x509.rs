@@ -2,6 +2,7 @@
 //! those that Go cannot parse. Signatures are not verified.
 
 use crdx_value::time::{self, Timestamp};
+use std::ops::RangeInclusive;
 
 pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const INTEGER: u8 = 0x02;
@@ -39,6 +40,10 @@ const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 pub(super) const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 pub(super) const ELLIPTIC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 pub(super) const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+/// ML-DSA, but for the last byte, which names the parameters.
+const ML_DSA: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03];
+/// The last bytes of ML-DSA-44, ML-DSA-65 and ML-DSA-87.
+const ML_DSA_PARAMETERS: RangeInclusive<u8> = 0x11..=0x13;
 pub(super) const X25519: &[u8] = &[0x2b, 0x65, 0x6e];
 /// Elliptic curves.
 const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
@@ -217,6 +222,8 @@ pub(crate) enum PublicKey {
     /// One on another elliptic curve that Go knows.
     OtherCurve(&'static str),
     Ed25519,
+    /// ML-DSA, which API servers know since 1.38.
+    MlDsa,
     /// Any other.
     Other,
 }
@@ -245,6 +252,7 @@ fn algorithm_of(key: &mut DerReader<'_>) -> Option<PublicKey> {
             _ => None,
         },
         ED25519 => Some(PublicKey::Ed25519),
+        [prefix @ .., last] if prefix == ML_DSA && ML_DSA_PARAMETERS.contains(last) => Some(PublicKey::MlDsa),
         _ => Some(PublicKey::Other),
     }
 }

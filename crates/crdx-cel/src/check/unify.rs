@@ -1,6 +1,7 @@
 //! Assignability of types, and the inference of type variables.
 
 use crate::types::Type;
+use crdx_value::release::{Minor, V1_38};
 use std::sync::Arc;
 
 /// What replaces a type variable without a binding.
@@ -11,14 +12,19 @@ enum UnboundVariable {
 }
 
 /// The current substitutions of type variables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bindings {
+    server: Minor,
     bound: Vec<Option<Type>>,
     /// Previous bindings, for backtracking.
     trail: Vec<(u32, Option<Type>)>,
 }
 
 impl Bindings {
+    pub(crate) const fn new(server: Minor) -> Self {
+        Self { server, bound: Vec::new(), trail: Vec::new() }
+    }
+
     /// Creates `count` fresh type variables and returns the first.
     pub fn fresh(&mut self, count: u32) -> u32 {
         let first = self.bound.len() as u32;
@@ -68,6 +74,10 @@ impl Bindings {
             (Type::Null, other) | (other, Type::Null) => takes_null(other),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.fits(a, b),
             (Type::Map(k, v), Type::Map(l, w)) => self.fits(k, l) && self.fits(v, w),
+            // Since cel-go 0.33, a type variable in `type(T)` is inferred.
+            (Type::Type(a), Type::Type(b)) if self.server >= V1_38 && (has_variables(a) || has_variables(b)) => {
+                self.fits(a, b)
+            }
             (Type::Type(_), Type::Type(_)) => true,
             (Type::Wrapper(a), Type::Wrapper(b)) => a == b,
             (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b,
@@ -88,7 +98,7 @@ impl Bindings {
             if !self.fits(type_, &bound) {
                 return (false, true);
             }
-            let general = if less_specific(type_, &bound) { type_ } else { &bound };
+            let general = if self.less_specific(type_, &bound) { type_ } else { &bound };
             if !self.refers(variable, general) {
                 self.bind(variable, general.clone());
             }
@@ -108,6 +118,23 @@ impl Bindings {
                 *other == variable || self.get(*other).is_some_and(|bound| self.refers(variable, bound))
             }
             _ => within.parameters().into_iter().flatten().any(|part| self.refers(variable, part)),
+        }
+    }
+
+    /// Returns true if `one` is equally or less specific than `other`, given that the two are compatible.
+    pub(crate) fn less_specific(&self, one: &Type, other: &Type) -> bool {
+        if one.is_dyn() || matches!(one, Type::Var(_)) {
+            return true;
+        }
+        if other.is_dyn() || matches!(other, Type::Var(_)) {
+            return false;
+        }
+        match (one, other) {
+            (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.less_specific(a, b),
+            (Type::Map(k, v), Type::Map(l, w)) => self.less_specific(k, l) && self.less_specific(v, w),
+            (Type::Type(a), Type::Type(b)) => self.server < V1_38 || self.less_specific(a, b),
+            (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b || *one == *other,
+            (a, b) => a == b,
         }
     }
 
@@ -187,21 +214,4 @@ fn takes_null(type_: &Type) -> bool {
             | Type::Timestamp
             | Type::Wrapper(_)
     )
-}
-
-/// Returns true if `one` is equally or less specific than `other`, given that the two are compatible.
-pub(super) fn less_specific(one: &Type, other: &Type) -> bool {
-    if one.is_dyn() || matches!(one, Type::Var(_)) {
-        return true;
-    }
-    if other.is_dyn() || matches!(other, Type::Var(_)) {
-        return false;
-    }
-    match (one, other) {
-        (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => less_specific(a, b),
-        (Type::Map(k, v), Type::Map(l, w)) => less_specific(k, l) && less_specific(v, w),
-        (Type::Type(_), Type::Type(_)) => true,
-        (Type::Wrapper(a), b) | (b, Type::Wrapper(a)) => **a == *b || *one == *other,
-        (a, b) => a == b,
-    }
 }

@@ -1,7 +1,7 @@
 //! The cost estimate of cel-go before 0.23 (Kubernetes 1.30 to 1.32): local variables and the elements of lists and
 //! maps have no sizes, and declared sizes are looked up where they are used.
 
-use super::{AstNode, AstPath, Estimator, Interval, SELECT, is_scalar, literal_size};
+use super::{Estimator, Interval, SELECT, declared::AstNode, is_scalar, literal_size, path::AstPath};
 use crate::{
     ast::{Comprehension, Expr, ExprId, ExprKind},
     types::Type,
@@ -13,7 +13,7 @@ impl<'a> Estimator<'a> {
     pub(super) fn cost_ident_early(&mut self, id: ExprId, name: &'a str) -> Interval {
         let range = self.ranges.iter().rev().find(|(variable, _)| *variable == name).map(|(_, range)| *range);
         let path = match range {
-            None => self.paths.of_variable(name),
+            None => self.declared.paths.of_variable(name),
             Some(range) => {
                 let part = match self.checked.type_of(range) {
                     Type::List(_) => "@items",
@@ -21,7 +21,7 @@ impl<'a> Estimator<'a> {
                     _ => return SELECT,
                 };
                 let path = self.by_id.get(range as usize).copied().unwrap_or(AstPath::NONE);
-                self.paths.append(path, part)
+                self.declared.paths.append(path, part)
             }
         };
         self.set_path(id, path);
@@ -51,7 +51,7 @@ impl<'a> Estimator<'a> {
 
     pub(super) fn operand_size_early(&self, node: &AstNode) -> Interval {
         let scalar = !matches!(node.type_, Type::Optional(_)) && is_scalar(node.type_);
-        let size = node.size.or_else(|| self.declared_size(node.path));
+        let size = node.size.or_else(|| self.declared.of_path(node.path));
         size.unwrap_or(if scalar { Interval::fixed(1) } else { Interval::UNKNOWN })
     }
 }

@@ -1,7 +1,7 @@
 //! Intervals of costs and sizes. Arithmetic saturates at `u64::MAX`.
 
 /// A closed interval from `min` to `max`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     /// The minimum.
     pub min: u64,
@@ -55,6 +55,15 @@ fn scale(value: u64, factor: f64) -> u64 {
     }
     let scaled = (value * factor).ceil();
     if scaled >= TOO_LARGE { u64::MAX } else { scaled as u64 }
+}
+
+/// Multiplies by a fraction and rounds up; an unknown size stays unknown (`scale` since cel-go 0.33).
+pub(super) fn scale_exactly(value: u64, numerator: u64, denominator: u64) -> u64 {
+    if value == u64::MAX {
+        return u64::MAX;
+    }
+    let product = u128::from(value) * u128::from(numerator);
+    u64::try_from(product.div_ceil(u128::from(denominator))).unwrap_or(u64::MAX)
 }
 
 /// Divides and rounds up. Like Go's conversion, a result that is too large becomes 2^63.

@@ -55,7 +55,10 @@ impl<'a> Evaluator<'a, '_> {
             optional |= qualifier.optional;
             let found = self.qualify(&value, qualifier);
             if optional {
-                // A qualifier that fails or finds no value is not charged.
+                // A qualifier that finds no value is not charged. Since 1.38, one that fails is.
+                if self.stops_at_errors() && matches!(&found, Err(error) if !error.is_fatal()) {
+                    self.charge(1)?;
+                }
                 match found? {
                     Ok(found) => value = found,
                     Err(_) => return Ok(Value::NONE),
@@ -137,7 +140,7 @@ impl<'a> Evaluator<'a, '_> {
                 }
                 look_up(value, index)
             }
-            other => Err(Error::new(format!("invalid qualifier type: {}", go_type_name(&other)))),
+            other => Err(Error::new(format!("invalid qualifier type: {}", go_type_name(self.server, &other)))),
         }
     }
 }

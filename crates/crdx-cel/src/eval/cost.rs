@@ -5,9 +5,9 @@ use super::call::Callee;
 use crate::{
     decl::ListKind,
     library::CallCost,
-    value::{Error, Fuel, Opaque, Value},
+    value::{Error, Fuel, List, Map, Opaque, Value},
 };
-use crdx_value::release::{Minor, V1_32, V1_33};
+use crdx_value::release::{Minor, V1_32, V1_33, V1_38};
 
 /// An argument or result of a call; `None` for an error.
 type Arg<'v, 'a> = Option<&'v Value<'a>>;
@@ -27,10 +27,10 @@ fn size_at(args: &[Arg<'_, '_>], index: usize) -> u64 {
     size(args.get(index).copied().flatten())
 }
 
-/// The size of an argument. Since 0.23 (Kubernetes 1.33), cel-go unwraps optional values; Kubernetes' functions do not.
+/// The size of an argument. From 0.23 (Kubernetes 1.33) until 0.33 (1.38), cel-go unwraps optional values; Kubernetes' functions do not.
 fn size_inside(server: Minor, arg: Arg<'_, '_>) -> u64 {
     match arg {
-        Some(Value::Optional(Some(inner))) if server >= V1_33 => size_inside(server, Some(inner)),
+        Some(Value::Optional(Some(inner))) if server >= V1_33 && server < V1_38 => size_inside(server, Some(inner)),
         other => size(other),
     }
 }
@@ -86,9 +86,10 @@ pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel:
             let product = size_at(args, 0).wrapping_mul(size_at(args, 1));
             ((product as f64 * f64::from(factor)) as u64).saturating_add(1)
         }
-        CallCost::Flatten => new_list(depth(args)?, size_at(args, 0)),
-        CallCost::Distinct => all_pairs(args.first().copied().flatten())?,
-        CallCost::Sort(index) => all_pairs(args.get(usize::from(index)).copied().flatten())?,
+        CallCost::Flatten if server >= V1_38 => flatten(args),
+        CallCost::Flatten => new_list(depth(server, args)?, size_at(args, 0)),
+        CallCost::Distinct => all_pairs(server, args.first().copied().flatten())?,
+        CallCost::Sort(index) => all_pairs(server, args.get(usize::from(index)).copied().flatten())?,
         CallCost::Authorize => 350_000,
         CallCost::Selector => {
             let length = size_at(args, 1);
@@ -99,9 +100,10 @@ pub(super) fn before(server: Minor, callee: &Callee, args: &[Arg<'_, '_>], fuel:
 }
 
 /// The cost of a call whose price depends on the result.
-pub(super) fn after(callee: &Callee, result: Arg<'_, '_>) -> u64 {
+pub(super) fn after(server: Minor, callee: &Callee, result: Arg<'_, '_>) -> u64 {
     match callee.price() {
         CallCost::Join => scaled(size(result), 2.0 * TEXT),
+        CallCost::Slice | CallCost::Range | CallCost::Reverse if server >= V1_38 => new_list(1.0, length(result)),
         CallCost::Slice | CallCost::Range | CallCost::Reverse => new_list(1.0, size(result)),
         _ => 0,
     }
@@ -121,12 +123,31 @@ pub(super) fn equality(server: Minor, function: &str, a: Arg<'_, '_>, b: Arg<'_,
     compare(server, function, &[a, b])
 }
 
+/// The length of a value since cel-go 0.33 (`Length`): that of an error is 0, and that of an optional is the length of its value.
+fn length(value: Arg<'_, '_>) -> u64 {
+    match value {
+        None | Some(Value::Optional(None)) => 0,
+        Some(Value::Optional(Some(inner))) => size(Some(inner)),
+        value => size(value),
+    }
+}
+
+/// `flatten` since cel-go 0.33: the length of the list times the depth, which is 1 if it is not a number.
+fn flatten(args: &[Arg<'_, '_>]) -> u64 {
+    let depth = match args.get(1).copied().flatten() {
+        Some(Value::Int(depth)) => u64::try_from(*depth).unwrap_or(0),
+        Some(Value::Uint(depth)) => *depth,
+        _ => 1,
+    };
+    length(args.first().copied().flatten()).saturating_mul(depth).saturating_add(1 + NEW_LIST)
+}
+
 /// The depth argument of `flatten`. The server's cost tracker asserts that it is an int and panics otherwise.
-fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
+fn depth(server: Minor, args: &[Arg<'_, '_>]) -> Result<f64, Error> {
     match args {
         [_, Some(Value::Int(depth))] => Ok(*depth as f64),
         [_, other] => {
-            let found = other.map_or("*types.Err", go_type_name);
+            let found = other.map_or("*types.Err", |value| go_type_name(server, value));
             Err(Error::Internal(format!("interface conversion: ref.Val is {found}, not types.Int").into()))
         }
         _ => Ok(1.0),
@@ -135,11 +156,11 @@ fn depth(args: &[Arg<'_, '_>]) -> Result<f64, Error> {
 
 /// The cost of comparing all elements with each other. The server's cost tracker asserts that the argument is a list
 /// and panics otherwise.
-fn all_pairs(list: Arg<'_, '_>) -> Result<u64, Error> {
+fn all_pairs(server: Minor, list: Arg<'_, '_>) -> Result<u64, Error> {
     let Some(Value::List(list)) = list else {
         let (found, missing) = match list {
             None => ("*types.Err", "Add"),
-            Some(value) => (go_type_name(value), if adds(value) { "Contains" } else { "Add" }),
+            Some(value) => (go_type_name(server, value), if adds(value) { "Contains" } else { "Add" }),
         };
         let text = format!("interface conversion: {found} is not traits.Lister: missing method {missing}");
         return Err(Error::Internal(text.into()));
@@ -155,7 +176,7 @@ fn adds(value: &Value<'_>) -> bool {
 }
 
 /// The Go type of a value, for error messages of the server.
-pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
+pub(super) fn go_type_name(server: Minor, value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",
         Value::Bool(_) => "types.Bool",
@@ -172,8 +193,16 @@ pub(super) fn go_type_name(value: &Value<'_>) -> &'static str {
             ListKind::Map(_) => "*common.unstructuredMapList",
         },
         Value::List(list) if list.is_joined() => "*types.concatList",
+        // Since cel-go 0.33, lists and maps are generic.
+        Value::List(List::Untyped(_) | List::Partial(..)) if server >= V1_38 => "*types.sliceList[interface {}]",
+        Value::List(List::Range(_)) if server >= V1_38 => "*types.sliceList[int]",
+        Value::List(_) if server >= V1_38 => "*types.sliceList[cel.dev/cel-go/common/types/ref.Val]",
         Value::List(_) => "*types.baseList",
         Value::Map(map) if map.is_strict() => "*common.unstructuredMap",
+        Value::Map(Map::Untyped(_) | Map::Partial(..)) if server >= V1_38 => "*types.nativeMap[string,interface {}]",
+        Value::Map(_) if server >= V1_38 => {
+            "*types.nativeMap[cel.dev/cel-go/common/types/ref.Val,cel.dev/cel-go/common/types/ref.Val]"
+        }
         Value::Map(_) => "*types.baseMap",
         Value::Type(_) => "*types.Type",
         Value::Optional(_) => "*types.Optional",

@@ -9,6 +9,7 @@ use crate::{
     library,
     value::{Error, Fuel, List, Map, Value},
 };
+use crdx_value::release::V1_38;
 use std::sync::Arc;
 
 /// The most items for which the list that a loop makes has room from the beginning.
@@ -19,6 +20,8 @@ impl<'a> Evaluator<'a, '_> {
         let range = self.exec(&fold.range)?;
         self.set(fold.accumulator, Slot::Pending(&fold.init));
         match (range, fold.second) {
+            // Since cel-go 0.33, any empty value has no elements, even text.
+            (range, _) if self.server >= V1_38 && range.size() == Some(0) => {}
             (Value::List(list), None) => {
                 self.expected = list.len().min(MOST_EXPECTED);
                 for i in 0..list.len() {
@@ -50,10 +53,13 @@ impl<'a> Evaluator<'a, '_> {
                 }
             }
             (other, None) => {
-                return Err(Error::new(format!("got '{}', expected iterable type", go_type_name(&other))));
+                return Err(Error::new(format!("got '{}', expected iterable type", go_type_name(self.server, &other))));
             }
             (other, Some(_)) => {
-                return Err(Error::new(format!("unsupported comprehension range type: {}", go_type_name(&other))));
+                return Err(Error::new(format!(
+                    "unsupported comprehension range type: {}",
+                    go_type_name(self.server, &other)
+                )));
             }
         }
         self.exec(&fold.result)
@@ -148,8 +154,12 @@ impl<'a> Evaluator<'a, '_> {
     /// `accumulator + [element]`
     fn push(&mut self, accumulator: usize, element: &'a Element) -> Result<(), Error> {
         self.charge_read(accumulator)?;
+        if self.stops_at_errors() && self.failure(accumulator).is_some() {
+            return Ok(());
+        }
         let mut item = match self.element(element) {
             Err(error) if error.is_fatal() => return Err(error),
+            Err(error) if self.stops_at_errors() => return self.replace(accumulator, Err(error)),
             item => item,
         };
         self.charge(NEW_LIST + 1)?;
@@ -170,8 +180,13 @@ impl<'a> Evaluator<'a, '_> {
     /// `accumulator + list`
     fn append(&mut self, accumulator: usize, list: &'a ProgramNode) -> Result<Value<'a>, Error> {
         self.charge_read(accumulator)?;
+        if self.stops_at_errors()
+            && let Some(error) = self.failure(accumulator)
+        {
+            return Err(error);
+        }
         let list = self.exec_absorbable(list)?;
-        self.charge(1)?;
+        self.charge_unless_failed(1, &list)?;
         let accumulator = self.take(accumulator)?;
         match list? {
             Value::List(list) => extend(accumulator, &list, &self.fuel),
@@ -188,7 +203,7 @@ impl<'a> Evaluator<'a, '_> {
         }
         let key = self.exec(key)?;
         let value = self.exec_absorbable(value)?;
-        self.charge(1)?;
+        self.charge_unless_failed(1, &value)?;
         let value = value?;
         match self.take(slot)? {
             Value::Map(map) => library::insert(map, &key, value, &self.fuel).map(Value::Map),
@@ -214,11 +229,16 @@ impl<'a> Evaluator<'a, '_> {
                 self.charge(1)?;
                 Err(Error::no_such_overload())
             }
-            Err(error) => {
-                self.charge(1)?;
-                Err(error)
+            failed => {
+                self.charge_unless_failed(1, &failed)?;
+                failed
             }
         }
+    }
+
+    /// Charges a call; since cel-go 0.33, not if its last argument failed.
+    fn charge_unless_failed(&mut self, cost: u64, last: &Result<Value<'a>, Error>) -> Result<(), Error> {
+        if self.stops_at_errors() && last.is_err() { Ok(()) } else { self.charge(cost) }
     }
 }
 

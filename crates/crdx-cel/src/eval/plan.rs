@@ -154,7 +154,10 @@ impl<'p> Planner<'p> {
                 value @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
                     QualifierKey::Constant(value)
                 }
-                other => return Err(format!("invalid qualifier type: {}", super::cost::go_type_name(&other)).into()),
+                other => {
+                    let found = super::cost::go_type_name(self.checked.server, &other);
+                    return Err(format!("invalid qualifier type: {found}").into());
+                }
             },
             ProgramNode::Attribute(index) | ProgramNode::Has(index) => QualifierKey::Attribute(Box::new(index)),
             node => QualifierKey::Node(Box::new(node)),

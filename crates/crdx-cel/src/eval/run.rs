@@ -12,7 +12,7 @@ use crate::{
     value::{Error, Fuel, Map, MapKey, Message, Text, Value, equal, message, well_known},
 };
 use crdx_regexp::{Error as RegexpError, Regexp};
-use crdx_value::release::{Minor, V1_37};
+use crdx_value::release::{Minor, V1_37, V1_38};
 use crdx_value::steps::Steps;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -71,7 +71,9 @@ pub(super) fn run<'a, 'f>(
         compiled: None,
     };
     let mut result = evaluator.exec(&program.root);
-    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(evaluator.cost.total));
+    // A call over the limit is not executed, whatever its cost.
+    let cost = evaluator.cost.total.min(limit);
+    let taken = steps.take((before - evaluator.fuel.left()).saturating_add(cost));
     if evaluator.fuel.is_empty() || taken.is_err() {
         steps.take_all();
         result = Err(Error::Interrupted);
@@ -90,6 +92,17 @@ impl<'a> Evaluator<'a, '_> {
     #[inline]
     pub(super) fn charge(&mut self, cost: u64) -> Result<(), Error> {
         self.cost.charge(cost)
+    }
+
+    /// Returns true if a call or literal with a failed operand costs nothing and evaluates no further operand, as since cel-go 0.33
+    /// (Kubernetes 1.38).
+    pub(super) const fn stops_at_errors(&self) -> bool {
+        self.server.0 >= V1_38.0
+    }
+
+    /// Charges a new list or map.
+    fn made(&mut self, cost: u64, result: Result<Value<'a>, Error>) -> Result<Value<'a>, Error> {
+        if self.stops_at_errors() && result.is_err() { result } else { self.charged(cost, result) }
     }
 
     /// Charges a step after its evaluation, unless the step ended the evaluation.
@@ -213,8 +226,8 @@ impl<'a> Evaluator<'a, '_> {
                     Value::Optional(found) => Value::Bool(found.is_some()),
                     other => other,
                 });
-                // A presence test is not charged if the attribute is a conditional.
-                if matches!(attribute.root, Root::Choice { .. }) {
+                // Before cel-go 0.33, a presence test of a conditional reduces the cost.
+                if self.server < V1_38 && matches!(attribute.root, Root::Choice { .. }) {
                     self.cost.total = self.cost.total.wrapping_sub(1);
                 }
                 self.charged(0, value)
@@ -241,14 +254,17 @@ impl<'a> Evaluator<'a, '_> {
                     Ok(())
                 });
                 let list = outcome.map(|()| Value::list(items));
-                self.charged(cost::NEW_LIST, list)
+                self.made(cost::NEW_LIST, list)
             }
             ProgramNode::Map(entries) => {
                 let map = self.entries(entries);
-                self.charged(cost::NEW_MAP, map)
+                self.made(cost::NEW_MAP, map)
             }
             ProgramNode::Message(message) => {
-                let made = self.message(message);
+                let made = match self.fields_of(message) {
+                    Err(error) if self.stops_at_errors() => return Err(error),
+                    fields => fields.and_then(|fields| make_message(message, fields)),
+                };
                 self.charged(cost::NEW_MESSAGE, made)
             }
             ProgramNode::Fold(fold) => self.fold(fold),
@@ -297,7 +313,8 @@ impl<'a> Evaluator<'a, '_> {
 
     fn equality(&mut self, sides: &'a [ProgramNode; 2], negated: bool) -> Result<Value<'a>, Error> {
         let [a, b] = sides;
-        let (a, b) = (self.exec_absorbable(a)?, self.exec_absorbable(b)?);
+        let a = self.exec_absorbable(a)?;
+        let b = if a.is_err() && self.stops_at_errors() { Ok(Value::Null) } else { self.exec_absorbable(b)? };
         let function = if negated { "_!=_" } else { "_==_" };
         self.charge(cost::equality(self.server, function, a.as_ref().ok(), b.as_ref().ok()))?;
         let (a, b) = (a?, b?);
@@ -351,7 +368,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(key)
     }
 
-    fn message(&mut self, node: &'a MessageNode) -> Result<Value<'a>, Error> {
+    fn fields_of(&mut self, node: &'a MessageNode) -> Result<MessageFields<'a>, Error> {
         let mut fields = BTreeMap::new();
         for field in &node.fields {
             let value = match self.exec(&field.value)? {
@@ -369,10 +386,7 @@ impl<'a> Evaluator<'a, '_> {
             };
             fields.insert(Arc::clone(&field.name), value);
         }
-        if !message::is_type(&node.type_name) {
-            return well_known::make(&node.type_name, fields);
-        }
-        Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
+        Ok(fields)
     }
 
     pub(super) fn call(&mut self, call: &'a Call) -> Result<Value<'a>, Error> {
@@ -386,7 +400,7 @@ impl<'a> Evaluator<'a, '_> {
                     Ok(b) => self.invoke(&call.callee, &[a, b]),
                     Err(error) => self.fail(&call.callee, &[Some(&a), None], error),
                 },
-                Err(error) if call.stops_at_error || error.is_fatal() => Err(error),
+                Err(error) if call.stops_at_error || self.stops_at_errors() || error.is_fatal() => Err(error),
                 Err(error) => {
                     let b = self.exec_absorbable(b)?;
                     self.fail(&call.callee, &[None, b.as_ref().ok()], error)
@@ -411,12 +425,13 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Charges a call that is not executed because an argument failed, unless the error ends the evaluation.
+    /// Charges a call that is not executed because an argument failed, unless the error ends the evaluation. Since 1.38, only `!` is charged.
     fn fail(&mut self, callee: &Callee, args: &[Option<&Value<'a>>], error: Error) -> Result<Value<'a>, Error> {
-        if error.is_fatal() {
+        if error.is_fatal() || self.stops_at_errors() && callee.function != "!_" {
             return Err(error);
         }
-        let cost = cost::before(self.server, callee, args, &self.fuel)?.unwrap_or_else(|| cost::after(callee, None));
+        let cost = cost::before(self.server, callee, args, &self.fuel)?
+            .unwrap_or_else(|| cost::after(self.server, callee, None));
         self.charge(cost)?;
         Err(error)
     }
@@ -437,7 +452,7 @@ impl<'a> Evaluator<'a, '_> {
             return result;
         }
         let result = self.compute(callee, values);
-        self.charged(cost::after(callee, result.as_ref().ok()), result)
+        self.charged(cost::after(self.server, callee, result.as_ref().ok()), result)
     }
 
     fn compute(&mut self, callee: &Callee, values: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -490,6 +505,11 @@ impl<'a> Evaluator<'a, '_> {
             None => Ok(Value::Int(-1)),
             Some(node) => self.exec_absorbable(node)?,
         };
+        if self.stops_at_errors()
+            && let Err(error) = limit
+        {
+            return Err(error);
+        }
         let cost = cost::before(self.server, &call.callee, &[Some(&text), Some(&call.pattern_value)], &self.fuel)?;
         self.charge(cost.unwrap_or(0))?;
         match (text, limit?) {
@@ -497,4 +517,13 @@ impl<'a> Evaluator<'a, '_> {
             _ => Err(Error::no_such_overload()),
         }
     }
+}
+
+type MessageFields<'a> = BTreeMap<Arc<str>, Value<'a>>;
+
+fn make_message<'a>(node: &MessageNode, fields: MessageFields<'a>) -> Result<Value<'a>, Error> {
+    if !message::is_type(&node.type_name) {
+        return well_known::make(&node.type_name, fields);
+    }
+    Message::new(&node.type_name, fields).map(|message| Value::Message(Arc::new(message)))
 }

@@ -3,7 +3,8 @@
 
 use super::{CallCost, Overload};
 use crate::value::{
-    Access, Attributes, Decision, Error, Opaque, PathCheck, ResourceCheck, Subject, Text, User, Value, Verdict,
+    Access, Attributes, AuthorizationSubject, Decision, Error, Opaque, PathCheck, ResourceCheck, Text, User, Value,
+    Verdict,
 };
 use crdx_value::names;
 use crdx_value::release::{Minor, V1_31};
@@ -148,7 +149,7 @@ fn receiver<'v>(value: &'v Value<'_>) -> Result<&'v Opaque, Error> {
     }
 }
 
-fn subject<'v>(value: &'v Value<'_>) -> Result<&'v Subject, Error> {
+fn subject<'v>(value: &'v Value<'_>) -> Result<&'v AuthorizationSubject, Error> {
     match receiver(value)? {
         Opaque::Authorizer(subject) => Ok(subject),
         _ => Err(Error::no_such_overload()),
@@ -189,7 +190,7 @@ fn service_account<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
         return Err(Error::new("Invalid service account namespace"));
     }
     let user = Arc::new(User::service_account(namespace, name));
-    Ok(opaque(Opaque::Authorizer(Subject { user, authorizer: Arc::clone(&subject.authorizer) })))
+    Ok(opaque(Opaque::Authorizer(AuthorizationSubject { user, authorizer: Arc::clone(&subject.authorizer) })))
 }
 
 fn resource<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
@@ -222,7 +223,7 @@ fn check_resource<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
     Ok(decide(&check.subject, verb, Access::Resource(check)))
 }
 
-fn decide<'a>(subject: &Subject, verb: &Text<'_>, access: Access<'_>) -> Value<'a> {
+fn decide<'a>(subject: &AuthorizationSubject, verb: &Text<'_>, access: Access<'_>) -> Value<'a> {
     let decision = subject.authorizer.authorize(&subject.user, &Attributes { verb, access });
     opaque(Opaque::Decision(decision))
 }

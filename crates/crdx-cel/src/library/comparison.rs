@@ -103,7 +103,7 @@ fn order<'a>(
     let is_nan = |value: &Value<'_>| matches!(value, Value::Double(number) if number.is_nan());
     match args {
         // Before cel-go 0.33, NaN has no order.
-        [a, b] if fuel.server() >= V1_38 && (is_nan(a) || is_nan(b)) => Ok(Value::Bool(false)),
+        [a, b] if a.is_comparable() && fuel.server() >= V1_38 && (is_nan(a) || is_nan(b)) => Ok(Value::Bool(false)),
         [a, b] if a.is_comparable() => compare(a, b).map(|order| Value::Bool(accept(order))),
         [a, _] => Err(unknown_operand(function, a)),
         _ => Err(Error::no_such_overload()),

@@ -166,8 +166,8 @@ impl<'a> List<'a> {
             ListKind::Atomic => match self {
                 // Concatenation with an empty list returns the other list, except that a list of a document is always
                 // copied, as in Go.
-                _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ if self.is_empty() && !self.is_strict() => Ok(other.clone()),
+                _ if other.is_empty() && !self.is_strict() => Ok(self.clone()),
                 _ => {
                     let deep = self.depth().max(other.depth()) >= MAX_DEPTH;
                     let part =
@@ -323,6 +323,13 @@ mod tests {
         let union = list.union(&list).unwrap();
         assert_eq!((union.len(), union.is_strict()), (4, true));
         assert_eq!(List::computed([Err(Error::CostLimitExceeded)]).unwrap_err(), Error::CostLimitExceeded);
+    }
+
+    #[test]
+    fn an_empty_list_and_an_empty_list_of_a_document_is_the_latter() {
+        let decl = DeclType::list(DeclType::int());
+        let list = List::Json(&[], &decl);
+        assert!(List::Shared(Arc::default()).concat(&list, &Fuel::default()).unwrap().is_strict());
     }
 
     #[test]

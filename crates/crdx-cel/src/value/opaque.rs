@@ -5,7 +5,9 @@ mod format;
 mod semver;
 mod url;
 
-pub use authorization::{Access, Attributes, Authorizer, Decision, PathCheck, ResourceCheck, Subject, User, Verdict};
+pub use authorization::{
+    Access, Attributes, AuthorizationSubject, Authorizer, Decision, PathCheck, ResourceCheck, User, Verdict,
+};
 pub use crdx_value::ip::{Cidr, Ip};
 pub use crdx_value::quantity::Quantity;
 pub use format::NamedFormat;
@@ -36,7 +38,7 @@ pub enum Opaque {
     /// `kubernetes.NamedFormat`
     Format(&'static NamedFormat),
     /// `kubernetes.authorization.Authorizer`
-    Authorizer(Subject),
+    Authorizer(AuthorizationSubject),
     /// `kubernetes.authorization.PathCheck`
     PathCheck(PathCheck),
     /// `kubernetes.authorization.GroupCheck`

@@ -131,6 +131,14 @@ impl Value<'_> {
                     items.map(|item| item.map_or_else(|e| e.to_string(), |item| item.plain_with(fuel))).collect();
                 format!("[{}]", items.join(", "))
             }
+            Self::Map(map) if !map.is_strict() => {
+                let entries = map.keys_of_loop().into_iter().take_while(|_| !fuel.is_empty()).map(|key| {
+                    let value = map.find(&key).unwrap_or(Ok(Self::Null));
+                    let value = value.map_or_else(|e| e.to_string(), |value| value.plain_with(fuel));
+                    format!("{}: {value}", key.plain_with(fuel))
+                });
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+            }
             other => Written(other, fuel).to_string(),
         }
     }

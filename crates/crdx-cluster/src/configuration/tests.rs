@@ -2,7 +2,7 @@ use super::*;
 
 const LIMIT: Duration = Duration::from_secs(9);
 
-fn resolve(cluster: &Target) -> Result<Configuration, Error> {
+fn resolve(cluster: &ClusterFlags) -> Result<Configuration, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(configuration(cluster, LIMIT))
 }
@@ -27,12 +27,12 @@ fn flags_go_over_the_kubeconfig_as_kubectl_puts_them() {
         tls_server_name: Some("inside".into()),
         ..Cluster::default()
     };
-    let target = Target {
+    let target = ClusterFlags {
         server: Some("https://b".into()),
         insecure_skip_tls_verify: true,
         token: Some("t".to_owned().into()),
         as_groups: vec!["g".into()],
-        ..Target::default()
+        ..ClusterFlags::default()
     };
     over_cluster(&mut cluster, &target).unwrap();
     assert_eq!(cluster.server, Some("https://b".to_owned().into()));
@@ -50,22 +50,22 @@ fn the_token_of_the_service_account_is_for_the_pods_own_cluster_only() {
     std::fs::write(dir.path().join("token"), "canary\n").unwrap();
     let account =
         ServiceAccount { dir: dir.path().to_owned(), address: Some(("fd00::1".to_owned(), "6443".to_owned())) };
-    let select = |kubeconfig: &str, target: &Target| {
+    let select = |kubeconfig: &str, target: &ClusterFlags| {
         selected(&Kubeconfig::decode(kubeconfig.as_bytes(), Path::new("")).unwrap(), target, &account).unwrap()
     };
-    let (cluster, user) = select("", &Target::default());
+    let (cluster, user) = select("", &ClusterFlags::default());
     assert_eq!(cluster.server, Some("https://[fd00::1]:6443".to_owned().into()));
     assert_eq!((user.token_file, cluster.authority.file), (Some(account.file("token")), Some(account.file("ca.crt"))));
     for server in ["https://elsewhere", "http://elsewhere", "elsewhere", "http://localhost:8080"] {
-        let (_, user) = select("", &Target { server: Some(server.to_owned()), ..Target::default() });
+        let (_, user) = select("", &ClusterFlags { server: Some(server.to_owned()), ..ClusterFlags::default() });
         assert_eq!(user, User::default(), "{server}");
     }
     let own = "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]";
-    assert_eq!(select(own, &Target::default()).1, User::default());
-    let (_, user) = select("", &Target { token: Some("t".to_owned().into()), ..Target::default() });
+    assert_eq!(select(own, &ClusterFlags::default()).1, User::default());
+    let (_, user) = select("", &ClusterFlags { token: Some("t".to_owned().into()), ..ClusterFlags::default() });
     assert_eq!((user.token_file, user.token), (None, Some("t".to_owned().into())));
     std::fs::remove_file(dir.path().join("token")).unwrap();
-    assert_eq!(select("", &Target::default()).0, Cluster::default());
+    assert_eq!(select("", &ClusterFlags::default()).0, Cluster::default());
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn nothing_of_the_users_is_read_without_tls() {
             "current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nclusters: [{{name: c, cluster: {{server: '{server}', certificate-authority: /nonexistent/ca}}}}]\nusers: [{{name: u, user: {{tokenFile: /nonexistent/token, client-certificate: /nonexistent/crt, client-key: /nonexistent/key, as: jane, exec: {{command: /nonexistent/login}}}}}}]"
         );
         std::fs::write(&file, text).unwrap();
-        Target { kubeconfig: Some(file), ..Target::default() }
+        ClusterFlags { kubeconfig: Some(file), ..ClusterFlags::default() }
     };
     for server in ["http://a", "a", "a:8080"] {
         let found = resolve(&config(server)).unwrap();
@@ -146,7 +146,7 @@ fn no_error_of_a_configuration_contains_a_secret() {
             "current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nclusters: [{{name: c, cluster: {{server: 'https://a', {cluster}}}}}]\nusers: [{{name: u, user: {{{user}}}}}]"
         );
         std::fs::write(&file, text).unwrap();
-        let found = resolve(&Target { kubeconfig: Some(file), ..Target::default() });
+        let found = resolve(&ClusterFlags { kubeconfig: Some(file), ..ClusterFlags::default() });
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let _inside = runtime.enter();
         let error = match found {

@@ -4,7 +4,7 @@ use super::{Example, Rejection};
 use crate::kubectl::{Operation, request};
 use crdx_server::server::http::address;
 use crdx_server::server::{Namespaces, Response, ResponseBody};
-use crdx_types::resources::Resource;
+use crdx_types::resources::ApiResource;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
@@ -15,7 +15,7 @@ const OBJECTS: &str = include_str!("built_in.yaml");
 
 /// Returns an example of a built-in kind in one version, and why the server of the release rejects it, if it does; `None` if there
 /// is no example of the kind.
-pub fn built_in(resource: &Resource, release: Release) -> Option<Example> {
+pub fn built_in(resource: &ApiResource, release: Release) -> Option<Example> {
     let is_it = |object: &&Value| {
         let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
         text("apiVersion") == resource.group && text("kind") == resource.kind

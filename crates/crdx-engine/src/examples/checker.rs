@@ -4,7 +4,7 @@ use super::ExampleError;
 use crate::kubectl::request::{remove_cluster_state, remove_server_metadata};
 use crate::kubectl::{Operation, request};
 use crdx_server::crd;
-use crdx_server::pipeline::compiled::{Dialect, Node};
+use crdx_server::pipeline::compiled::{Dialect, SchemaNode};
 use crdx_server::pipeline::rules::blocked;
 use crdx_server::pipeline::validate::validate;
 use crdx_server::schema::Schema;
@@ -48,7 +48,7 @@ pub struct Checker {
     pub schema: Arc<Schema>,
     server: Server,
     collection: String,
-    compiled: Node,
+    compiled: SchemaNode,
     release: Release,
 }
 
@@ -80,7 +80,7 @@ impl Checker {
             collection: address::collection(&crd.spec.group, version, &crd.spec.names.plural, namespace),
             api_version: format!("{}/{version}", crd.spec.group),
             kind: crd.spec.names.kind.clone(),
-            compiled: Node::compile(&schema, Dialect::Objects, release),
+            compiled: SchemaNode::compile(&schema, Dialect::Objects, release),
             schema,
             server,
             release,

@@ -36,7 +36,7 @@ impl Default for Budget {
 /// is returned.
 pub fn validate(definitions: &Map, model: &str, object: &Value, kind: &str, budget: &mut Budget) -> Vec<SchemaError> {
     let mut validation = Validation { definitions, errors: Vec::new(), budget };
-    let place = Place { parent: None, step: Step::Root(kind) };
+    let place = Place { parent: None, step: ModelStep::Root(kind) };
     validation.model(model, object, &place);
     validation.errors
 }
@@ -51,11 +51,11 @@ struct Validation<'a, 'b> {
 #[derive(Clone, Copy)]
 struct Place<'a> {
     parent: Option<&'a Place<'a>>,
-    step: Step<'a>,
+    step: ModelStep<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum ModelStep<'a> {
     /// The kind of an object, or the name of a model.
     Root(&'a str),
     Field(&'a str),
@@ -63,7 +63,7 @@ enum Step<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn then(&'a self, step: Step<'a>) -> Place<'a> {
+    fn then(&'a self, step: ModelStep<'a>) -> Place<'a> {
         Place { parent: Some(self), step }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Place<'a> {
         while let Some(parent) = place.parent {
             place = parent;
         }
-        if let Step::Root(name) = place.step { name } else { "" }
+        if let ModelStep::Root(name) = place.step { name } else { "" }
     }
 }
 
@@ -90,9 +90,9 @@ impl fmt::Display for Place<'_> {
             parent.fmt(f)?;
         }
         match self.step {
-            Step::Root(name) => f.write_str(name),
-            Step::Field(name) => write!(f, ".{name}"),
-            Step::Item(index) => write!(f, "[{index}]"),
+            ModelStep::Root(name) => f.write_str(name),
+            ModelStep::Field(name) => write!(f, ".{name}"),
+            ModelStep::Item(index) => write!(f, "[{index}]"),
         }
     }
 }
@@ -143,7 +143,7 @@ impl<'a> Validation<'a, '_> {
     fn model(&mut self, name: &'a str, value: &Value, place: &Place<'_>) {
         // kubectl skips models that it does not know.
         if let Some(schema) = self.definitions.get(name) {
-            self.visit(schema, &Place { parent: None, step: Step::Root(name) }, value, place);
+            self.visit(schema, &Place { parent: None, step: ModelStep::Root(name) }, value, place);
         }
     }
 
@@ -155,12 +155,12 @@ impl<'a> Validation<'a, '_> {
             (Model::Kind(fields), Value::Object(members)) => self.kind(schema, fields, path, members, place),
             (Model::Map(of), Value::Object(members)) => {
                 for (key, member) in members {
-                    self.entry(of, path, member, &place.then(Step::Field(key)));
+                    self.entry(of, path, member, &place.then(ModelStep::Field(key)));
                 }
             }
             (Model::Array(of), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
-                    let at = place.then(Step::Item(index));
+                    let at = place.then(ModelStep::Item(index));
                     if item.is_null() {
                         self.validation_error(place, format_args!("{}", UnknownType(&at)));
                     } else {
@@ -194,11 +194,11 @@ impl<'a> Validation<'a, '_> {
     fn kind(&mut self, schema: &'a Value, fields: &'a Map, path: &Place<'_>, members: &Map, place: &Place<'_>) {
         for (key, member) in members.iter().filter(|(_, member)| !member.is_null()) {
             if let Some(field) = fields.get(key) {
-                self.visit(field, &path.then(Step::Field(key)), member, &place.then(Step::Field(key)));
+                self.visit(field, &path.then(ModelStep::Field(key)), member, &place.then(ModelStep::Field(key)));
             } else {
                 let name = go_quote(key);
                 let message = format_args!("ValidationError({place}): unknown field {name} in {path}");
-                self.push(&place.then(Step::Field(key)), true, message);
+                self.push(&place.then(ModelStep::Field(key)), true, message);
             }
         }
         let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();

@@ -22,7 +22,7 @@ pub trait Sender: Debug {
 
 /// The resource and name of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+pub struct ObjectTarget<'a> {
     /// The name of its CRD.
     pub definition: &'a str,
     /// The version of its `apiVersion`.
@@ -37,7 +37,7 @@ pub struct Target<'a> {
     pub patch: PatchType,
 }
 
-impl<'a> Target<'a> {
+impl<'a> ObjectTarget<'a> {
     /// The CRD with this name.
     pub fn definition(name: &'a str) -> Self {
         Self {
@@ -83,7 +83,7 @@ pub struct RequestOutcome {
 /// Why kubectl would refuse to send a request.
 pub fn send(
     server: &Server,
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
@@ -121,7 +121,7 @@ pub fn send(
 /// Why kubectl would refuse to send a request.
 pub(crate) fn for_absent(
     server: &Server,
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
@@ -143,7 +143,7 @@ fn read(server: &Server, path: &str, request_options: RequestOptions) -> Option<
 /// The request of an operation; `None` if nothing would change.
 fn write(
     server: &Server,
-    (target, path): (Target<'_>, &str),
+    (target, path): (ObjectTarget<'_>, &str),
     object: Value,
     before: Option<&Value>,
     request_kind: &RequestKind,
@@ -163,7 +163,7 @@ fn write(
 /// The request of an operation that does not depend on the content of the existing object.
 fn whole(
     server: &Server,
-    (target, path): (Target<'_>, &str),
+    (target, path): (ObjectTarget<'_>, &str),
     object: Value,
     before: Option<&Value>,
     (request_kind, operation): (&RequestKind, Operation),
@@ -196,7 +196,7 @@ fn whole(
 
 /// The create that kubectl sends for an object that does not exist.
 pub fn create(
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
@@ -213,7 +213,7 @@ pub const SHORT: usize = 64 << 10;
 /// The create of `kubectl apply` for an object of at most [`SHORT`] bytes, without the last-applied annotation, which
 /// takes half as long to write as the object takes to read. For answers that do not show the annotation.
 pub(crate) fn create_unannotated(
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     object: Value,
     request_kind: &RequestKind,
     request_options: RequestOptions,
@@ -225,7 +225,7 @@ pub(crate) fn create_unannotated(
 
 /// Like [`create_unannotated`], for an object without nulls that is encoded as its Go type does it.
 pub(crate) fn create_encoded(
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     Encoded { mut object, mut empties, .. }: Encoded,
     request_kind: &RequestKind,
     request_options: RequestOptions,

@@ -1,6 +1,6 @@
 //! Finds limits that make a rule cheap enough. Each suggested limit was verified by an estimate.
 
-use super::{Step, below, below_mut, steps_below, value_path};
+use super::{SchemaStep, below, below_mut, steps_below, value_path};
 use crdx_cel::env::BaseEnv;
 use crdx_server::crd::validation::rules::Scope;
 use crdx_server::rules::compile::compile;
@@ -19,7 +19,7 @@ const WIDEST: i64 = 3 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The steps to the node.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SchemaStep>,
     /// `maxItems`, `maxLength` or `maxProperties`
     pub keyword: &'static str,
     /// The largest value that is sufficient.
@@ -50,9 +50,9 @@ fn limit_of<'s>(node: &'s mut Schema, keyword: &str) -> &'s mut Option<i64> {
 
 /// One expression of a rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Expression<'e> {
+pub struct RuleExpression<'e> {
     /// The steps to the node of the rule.
-    pub steps: &'e [Step],
+    pub steps: &'e [SchemaStep],
     /// The rule.
     pub rule: &'e ValidationRule,
     /// True for the messageExpression.
@@ -61,7 +61,7 @@ pub struct Expression<'e> {
     pub releases: &'e ReleaseSet,
 }
 
-impl Expression<'_> {
+impl RuleExpression<'_> {
     fn text(&self) -> &str {
         if self.message { &self.rule.message_expression } else { &self.rule.rule }
     }
@@ -78,7 +78,7 @@ impl Expression<'_> {
         if is_left { self.estimate(root) } else { None }
     }
 
-    fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[Step], release: Release) -> Option<u64> {
+    fn below(&self, schema: &Schema, scope: &Scope<'_>, steps: &[SchemaStep], release: Release) -> Option<u64> {
         let Some((step, rest)) = steps.split_first() else {
             let base = BaseEnv::for_new(release);
             let compiled = compile(self.rule, schema, scope.cel_type()?, (&base, &base));
@@ -89,8 +89,8 @@ impl Expression<'_> {
         };
         let node = below(schema, step)?;
         let inner = match step {
-            Step::Property(name) => scope.property(schema, name, node),
-            Step::Items | Step::Values => scope.elements(schema, node),
+            SchemaStep::Property(name) => scope.property(schema, name, node),
+            SchemaStep::Items | SchemaStep::Values => scope.elements(schema, node),
         };
         self.below(node, &inner, rest, release)
     }
@@ -99,7 +99,7 @@ impl Expression<'_> {
 /// A limit to try.
 #[derive(Clone, Debug)]
 struct Candidate {
-    steps: Vec<Step>,
+    steps: Vec<SchemaStep>,
     keyword: &'static str,
     /// The existing limit.
     now: Option<i64>,
@@ -139,8 +139,8 @@ impl Search {
 
 /// Finds limits that together reduce an expression's cost to `limit`: a single one if that is enough, otherwise as few
 /// as possible. Empty if no limit helps, or if the search is over.
-pub fn find(root: &Schema, expression: Expression<'_>, limit: u64, search: &Search) -> Vec<Bound> {
-    let Expression { steps, rule, .. } = expression;
+pub fn find(root: &Schema, expression: RuleExpression<'_>, limit: u64, search: &Search) -> Vec<Bound> {
+    let RuleExpression { steps, rule, .. } = expression;
     // The schema is copied, and each step on the path is visited for each of the steps below it.
     if !search.take(1, nodes(root) + steps.len().saturating_mul(steps.len())) {
         return Vec::new();
@@ -172,7 +172,7 @@ struct Trial<'t> {
     root: Schema,
     /// The nodes of `root`.
     nodes: usize,
-    expression: Expression<'t>,
+    expression: RuleExpression<'t>,
     limit: u64,
     search: &'t Search,
 }
@@ -260,7 +260,7 @@ impl Candidate {
 }
 
 /// Returns the part of the schema that the rule can access: the path to its node, and the node.
-fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Schema> {
+fn skeleton(schema: &Schema, steps: &[SchemaStep], rule: &ValidationRule) -> Option<Schema> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(Schema { x_validations: vec![rule.clone()], ..schema.clone() });
     };
@@ -276,22 +276,22 @@ fn skeleton(schema: &Schema, steps: &[Step], rule: &ValidationRule) -> Option<Sc
         ..Schema::default()
     };
     match step {
-        Step::Property(name) => {
+        SchemaStep::Property(name) => {
             bare.properties.insert(name.clone(), Box::new(node));
         }
-        Step::Items => bare.items = Some(Items::Schema(Box::new(node))),
-        Step::Values => bare.additional_properties = Some(SchemaOrBool::Schema(Box::new(node))),
+        SchemaStep::Items => bare.items = Some(Items::Schema(Box::new(node))),
+        SchemaStep::Values => bare.additional_properties = Some(SchemaOrBool::Schema(Box::new(node))),
     }
     Some(bare)
 }
 
 /// Collects the lists and maps on the path to the rule's node, then the nodes inside it that the expression mentions
 /// and that can be limited.
-fn candidates(root: &Schema, steps: &[Step], expression: &str) -> Vec<Candidate> {
+fn candidates(root: &Schema, steps: &[SchemaStep], expression: &str) -> Vec<Candidate> {
     let mut search = CandidateSearch { root, expression, found: Vec::new() };
     let mut node = root;
     for (depth, step) in steps.iter().enumerate() {
-        if !matches!(step, Step::Property(_)) {
+        if !matches!(step, SchemaStep::Property(_)) {
             search.add(node, steps.get(..depth).unwrap_or_default());
         }
         match below(node, step) {
@@ -310,15 +310,15 @@ struct CandidateSearch<'s> {
 }
 
 impl CandidateSearch<'_> {
-    fn inside(&mut self, node: &Schema, steps: &mut Vec<Step>) {
+    fn inside(&mut self, node: &Schema, steps: &mut Vec<SchemaStep>) {
         if self.found.len() >= MAX_TRIED {
             return;
         }
         self.add(node, steps);
         for (step, inner) in steps_below(node) {
             let named = match &step {
-                Step::Property(name) => escape(name).is_some_and(|name| self.expression.contains(&*name)),
-                Step::Items | Step::Values => true,
+                SchemaStep::Property(name) => escape(name).is_some_and(|name| self.expression.contains(&*name)),
+                SchemaStep::Items | SchemaStep::Values => true,
             };
             if named {
                 steps.push(step);
@@ -328,7 +328,7 @@ impl CandidateSearch<'_> {
         }
     }
 
-    fn add(&mut self, node: &Schema, steps: &[Step]) {
+    fn add(&mut self, node: &Schema, steps: &[SchemaStep]) {
         let (keyword, now, least) = match node.type_.as_str() {
             "array" => ("maxItems", node.max_items, node.min_items),
             "object" if node.additional_properties.is_some() => {
@@ -349,7 +349,7 @@ impl CandidateSearch<'_> {
 }
 
 /// Returns the size of the largest value at `steps` in the defaults of the schema.
-fn in_defaults(root: &Schema, steps: &[Step]) -> i64 {
+fn in_defaults(root: &Schema, steps: &[SchemaStep]) -> i64 {
     let mut largest = 0;
     let mut node = Some(root);
     for depth in 0..=steps.len() {
@@ -367,11 +367,11 @@ fn in_defaults(root: &Schema, steps: &[Step]) -> i64 {
     largest
 }
 
-fn values_below<'v>(value: &'v Value, step: &Step) -> Vec<&'v Value> {
+fn values_below<'v>(value: &'v Value, step: &SchemaStep) -> Vec<&'v Value> {
     match (step, value) {
-        (Step::Property(name), value) => value.get(name).into_iter().collect(),
-        (Step::Items, Value::Array(items)) => items.iter().collect(),
-        (Step::Values, Value::Object(members)) => members.values().collect(),
+        (SchemaStep::Property(name), value) => value.get(name).into_iter().collect(),
+        (SchemaStep::Items, Value::Array(items)) => items.iter().collect(),
+        (SchemaStep::Values, Value::Object(members)) => members.values().collect(),
         _ => Vec::new(),
     }
 }
@@ -406,10 +406,10 @@ mod tests {
         let root = schema(
             r#"{"type":"object","properties":{"list":{"type":"array","items":{"type":"string","maxLength":10}}}}"#,
         );
-        let steps = [Step::Property("list".to_owned())];
+        let steps = [SchemaStep::Property("list".to_owned())];
         let rule = rule("self.all(a, self.exists_one(b, a == b))");
         let releases = Release::NEWEST.into();
-        let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
+        let expression = RuleExpression { steps: &steps, rule: &rule, message: false, releases: &releases };
         let found = find(&root, expression, EXPRESSION_COST_LIMIT, &Search::default());
         let [bound] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((bound.path().as_str(), bound.keyword), ("list", "maxItems"));
@@ -428,7 +428,7 @@ mod tests {
             ..rule("self.list.size() > 0")
         };
         let releases = Release::NEWEST.into();
-        let expression = Expression { steps: &[], rule: &rule, message: true, releases: &releases };
+        let expression = RuleExpression { steps: &[], rule: &rule, message: true, releases: &releases };
         assert!(expression.estimate(&root).unwrap() > EXPRESSION_COST_LIMIT);
         let found = find(&root, expression, EXPRESSION_COST_LIMIT, &Search::default());
         let mut limited = root.clone();
@@ -447,8 +447,8 @@ mod tests {
         let left = move |levels: usize| {
             let releases = Release::NEWEST.into();
             let rule = rule("self.size() < 10 && self.contains('a')");
-            let (root, steps, search) = (deep(levels), vec![Step::Items; levels], Search::default());
-            let expression = Expression { steps: &steps, rule: &rule, message: false, releases: &releases };
+            let (root, steps, search) = (deep(levels), vec![SchemaStep::Items; levels], Search::default());
+            let expression = RuleExpression { steps: &steps, rule: &rule, message: false, releases: &releases };
             let found = find(&root, expression, EXPRESSION_COST_LIMIT, &search);
             (found.is_empty(), search.is_over())
         };
@@ -463,8 +463,8 @@ mod tests {
         let root = schema(
             r#"{"type":"object","default":{"list":["aaaaaaaaaaaaaaaaaaaa","b","c"]},"properties":{"list":{"type":"array","items":{"type":"string","default":"x"}}}}"#,
         );
-        let list = [Step::Property("list".to_owned())];
+        let list = [SchemaStep::Property("list".to_owned())];
         assert_eq!(in_defaults(&root, &list), 3);
-        assert_eq!(in_defaults(&root, &[list[0].clone(), Step::Items]), 20);
+        assert_eq!(in_defaults(&root, &[list[0].clone(), SchemaStep::Items]), 20);
     }
 }

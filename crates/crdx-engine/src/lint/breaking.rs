@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ChangeKind {
     /// A version was removed or is no longer served.
     VersionRemoved,
     /// Group, names or scope changed.
@@ -36,7 +36,7 @@ pub enum Kind {
     Subresource,
 }
 
-impl Kind {
+impl ChangeKind {
     /// Returns the name of the kind in reports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,11 +78,11 @@ impl Ratcheting {
 
 /// A change that may break existing objects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct BreakingChange {
     /// The affected values, for example `spec.list[*]`, or a field of the CRD.
     pub path: String,
     /// The kind of change.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// A description.
     pub detail: String,
     /// The result of ratcheting.
@@ -93,8 +93,8 @@ pub struct Change {
     pub crd_field: String,
 }
 
-impl Change {
-    fn of_crd(kind: Kind, path: &str, detail: String) -> Self {
+impl BreakingChange {
+    fn of_crd(kind: ChangeKind, path: &str, detail: String) -> Self {
         let (path, crd_field) = (path.to_owned(), path.to_owned());
         Self { path, kind, detail, ratcheting: Ratcheting::No, versions: Vec::new(), crd_field }
     }
@@ -102,10 +102,10 @@ impl Change {
 
 /// Returns the changes from `old` to `new` that may break existing objects: first the changes of the CRD, then those of
 /// its schemas by path.
-pub fn changes(old: &Spec, new: &Spec) -> Vec<Change> {
+pub fn changes(old: &Spec, new: &Spec) -> Vec<BreakingChange> {
     let mut found = whole(old, new);
     let mut compared: Vec<(&Arc<Schema>, &Arc<Schema>, String)> = Vec::new();
-    let mut inner: Vec<Change> = Vec::new();
+    let mut inner: Vec<BreakingChange> = Vec::new();
     for (index, version) in new.versions.iter().enumerate() {
         let name = &version.name;
         if old.version(name).is_none() {
@@ -123,25 +123,29 @@ pub fn changes(old: &Spec, new: &Spec) -> Vec<Change> {
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
         let keeps = |spec: &Spec| spec.preserves_unknown_fields();
         let changes = compare::compare(before, after, (keeps(old), keeps(new)), &prefix);
-        inner.extend(changes.into_iter().map(|change| Change { versions: vec![name.clone()], ..change }));
+        inner.extend(changes.into_iter().map(|change| BreakingChange { versions: vec![name.clone()], ..change }));
     }
     found.append(&mut inner);
     found
 }
 
-fn whole(old: &Spec, new: &Spec) -> Vec<Change> {
+fn whole(old: &Spec, new: &Spec) -> Vec<BreakingChange> {
     let mut found = Vec::new();
     for version in &old.versions {
         let name = &version.name;
         match new.version(name) {
             None => {
                 let detail = format!("version {name} is removed");
-                found.push(Change::of_crd(Kind::VersionRemoved, "spec.versions", detail));
+                found.push(BreakingChange::of_crd(ChangeKind::VersionRemoved, "spec.versions", detail));
             }
             Some(now) if version.served && !now.served => {
                 let index = new.versions.iter().position(|v| v.name == *name).unwrap_or(0);
                 let path = format!("spec.versions[{index}].served");
-                found.push(Change::of_crd(Kind::VersionRemoved, &path, format!("version {name} is no longer served")));
+                found.push(BreakingChange::of_crd(
+                    ChangeKind::VersionRemoved,
+                    &path,
+                    format!("version {name} is no longer served"),
+                ));
             }
             Some(_) => {}
         }
@@ -154,19 +158,19 @@ fn whole(old: &Spec, new: &Spec) -> Vec<Change> {
         ("spec.names.listKind", &old.names.list_kind, &new.names.list_kind),
     ] {
         if before != after {
-            found.push(Change::of_crd(Kind::Renamed, path, format!("was {before}, is {after}")));
+            found.push(BreakingChange::of_crd(ChangeKind::Renamed, path, format!("was {before}, is {after}")));
         }
     }
     for name in &old.names.short_names {
         if !new.names.short_names.contains(name) {
             let detail = format!("the short name {name} is removed");
-            found.push(Change::of_crd(Kind::Renamed, "spec.names.shortNames", detail));
+            found.push(BreakingChange::of_crd(ChangeKind::Renamed, "spec.names.shortNames", detail));
         }
     }
     found
 }
 
-fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut Vec<Change>) {
+fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut Vec<BreakingChange>) {
     let of = |spec: &Spec| {
         let there = spec.subresources(version);
         (there.is_some_and(|s| s.status), there.is_some_and(|s| s.scale.is_some()))
@@ -174,8 +178,8 @@ fn subresources(old: &Spec, new: &Spec, version: &str, index: usize, found: &mut
     let (before, after) = (of(old), of(new));
     let path = format!("spec.versions[{index}].subresources");
     let mut report = |detail: &str| {
-        let change = Change::of_crd(Kind::Subresource, &path, detail.to_owned());
-        found.push(Change { versions: vec![version.to_owned()], ..change });
+        let change = BreakingChange::of_crd(ChangeKind::Subresource, &path, detail.to_owned());
+        found.push(BreakingChange { versions: vec![version.to_owned()], ..change });
     };
     match (before.0, after.0) {
         (true, false) => report("the status subresource is removed: writes to /status are not found"),

@@ -6,10 +6,10 @@ pub mod policy;
 use crate::documents::manifest_path;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::lint::breaking::{self, Change};
+use crate::lint::breaking::{self, BreakingChange};
 use crate::lint::costs::{self, SchemaCost};
 use crate::lint::{formats, policies};
-use crate::report::{Action, Answer, Diagnostic, ObjectReport, SourceLocation, Verdict, merged};
+use crate::report::{Action, Diagnostic, ObjectReport, ServerResponse, SourceLocation, Verdict, merged};
 use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::{FieldLocator, Namespace, identity};
 use crate::simulation::object::Object;
@@ -36,7 +36,7 @@ pub struct Linted {
     /// The schemas with rules, and the source location of each expression.
     pub costs: Vec<(SchemaCost, Vec<SourceLocation>)>,
     /// The breaking changes.
-    pub breaking: Vec<(Change, SourceLocation)>,
+    pub breaking: Vec<(BreakingChange, SourceLocation)>,
     /// The expressions of a policy, and the source location of each.
     pub expressions: Vec<(policies::ExpressionCost, SourceLocation)>,
 }
@@ -164,7 +164,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Ob
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.identity = identity(new.value(), Namespace::None);
     let message = "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\"";
-    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: message.to_owned() });
+    item.answer = Some(ServerResponse { code: 404, reason: "NotFound".to_owned(), message: message.to_owned() });
     item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),
@@ -207,7 +207,7 @@ fn beta(new: &Object, mut crd: CustomResourceDefinition, release: Release) -> Ob
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{self, Entry};
+    use crate::documents::{self, InputEntry};
 
     #[test]
     fn every_version_with_the_schema_is_explained() {
@@ -222,7 +222,9 @@ mod tests {
             version("v2", false),
             "  - {name: v3, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}\n"
         );
-        let Some(Entry::Document(document)) = documents::read("crd.yaml", &text).into_iter().next() else { panic!() };
+        let Some(InputEntry::Document(document)) = documents::read("crd.yaml", &text).into_iter().next() else {
+            panic!()
+        };
         let object = Object { document, warnings: Vec::new() };
         let linted = definition(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
         let help: Vec<_> = linted.item.errors.iter().map(|error| error.help.as_deref()).collect();

@@ -4,7 +4,7 @@
 //! filled in where the surrounding schema implies them. The author of the CRD must correct everything else that keeps a
 //! schema from being structural.
 
-use super::{Step, schema_path, steps_below};
+use super::{SchemaStep, schema_path, steps_below};
 use crdx_server::crd::{CustomResourceDefinition, Validation};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 use crdx_value::Value;
@@ -65,7 +65,13 @@ fn converted(
 }
 
 /// Fills in the types that the schema implies.
-fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, version_name: &str, changes: &mut Vec<String>) {
+fn fill_types(
+    schema: &mut Schema,
+    root: bool,
+    steps: &mut Vec<SchemaStep>,
+    version_name: &str,
+    changes: &mut Vec<String>,
+) {
     if schema.type_.is_empty() && !schema.x_int_or_string && !schema.preserves_unknown_fields() {
         let implied = match &*schema {
             s if root || !s.properties.is_empty() || s.additional_properties.is_some() => "object",
@@ -83,17 +89,17 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, version_na
             changes.push(format!("{version_name}: openAPIV3Schema{} gets type: {implied}", schema_path(steps)));
         }
     }
-    let mut below: Vec<(Step, &mut Schema)> =
-        schema.properties.iter_mut().map(|(name, node)| (Step::Property(name.clone()), node.as_mut())).collect();
+    let mut below: Vec<(SchemaStep, &mut Schema)> =
+        schema.properties.iter_mut().map(|(name, node)| (SchemaStep::Property(name.clone()), node.as_mut())).collect();
     if let Some(Items::Schema(items)) = &mut schema.items {
-        below.push((Step::Items, items));
+        below.push((SchemaStep::Items, items));
     }
     if let Some(SchemaOrBool::Schema(values)) = &mut schema.additional_properties {
-        below.push((Step::Values, values));
+        below.push((SchemaStep::Values, values));
     }
     for (step, node) in below {
         // The server defines the schema of metadata.
-        let is_metadata = root && step == Step::Property("metadata".to_owned());
+        let is_metadata = root && step == SchemaStep::Property("metadata".to_owned());
         steps.push(step);
         if !is_metadata {
             fill_types(node, false, steps, version_name, changes);
@@ -103,7 +109,7 @@ fn fill_types(schema: &mut Schema, root: bool, steps: &mut Vec<Step>, version_na
 }
 
 /// Lists the objects whose unknown fields are pruned after the conversion.
-fn pruned(schema: &Schema, steps: &mut Vec<Step>, version_name: &str, changes: &mut Vec<String>) {
+fn pruned(schema: &Schema, steps: &mut Vec<SchemaStep>, version_name: &str, changes: &mut Vec<String>) {
     if schema.preserves_unknown_fields() {
         return;
     }
@@ -118,7 +124,7 @@ fn pruned(schema: &Schema, steps: &mut Vec<Step>, version_name: &str, changes: &
         changes.push(format!("{version_name}: {} loses {all_but}", super::value_path(steps)));
     }
     for (step, node) in steps_below(schema) {
-        if steps.is_empty() && step == Step::Property("metadata".to_owned()) {
+        if steps.is_empty() && step == SchemaStep::Property("metadata".to_owned()) {
             continue;
         }
         steps.push(step);

@@ -1,9 +1,9 @@
 //! Estimates the cost of each CEL expression of a new CRD, as the server of each release does, and the limits that
 //! would make its schemas cheap enough.
 
-use super::bounds::{self, Bound, Expression, Search};
+use super::bounds::{self, Bound, RuleExpression, Search};
 use super::needs::Needs;
-use super::{Step, schema_path, steps_below, value_path};
+use super::{SchemaStep, schema_path, steps_below, value_path};
 use crdx_cel::env::BaseEnv;
 use crdx_server::crd::Spec;
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT, Scope};
@@ -60,7 +60,7 @@ pub struct ExpressionCost {
     pub by_release: Vec<Estimate>,
     /// The releases that the expression needs, if some release cannot compile it.
     pub needs: Option<Needs>,
-    steps: Vec<Step>,
+    steps: Vec<SchemaStep>,
     rule: ValidationRule,
     releases: ReleaseSet,
 }
@@ -118,8 +118,8 @@ impl ExpressionCost {
         let total = |one: &Estimate| Some(one.total).filter(|_| one.error.is_none());
         grouped(self.by_release.iter().map(|one| (one.release, total(one))))
     }
-    fn expression(&self) -> Expression<'_> {
-        Expression { steps: &self.steps, rule: &self.rule, message: self.message, releases: &self.releases }
+    fn expression(&self) -> RuleExpression<'_> {
+        RuleExpression { steps: &self.steps, rule: &self.rule, message: self.message, releases: &self.releases }
     }
 
     /// Adds the estimate of another release.
@@ -189,7 +189,7 @@ pub fn costs(spec: &Spec, releases: &ReleaseSet) -> Vec<SchemaCost> {
 fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<ExpressionCost> {
     let mut all: Vec<ExpressionCost> = Vec::new();
     for release in releases.iter() {
-        let mut walk = Walk { release, prefix: prefix.to_owned(), steps: Vec::new(), found: Vec::new() };
+        let mut walk = CostCollector { release, prefix: prefix.to_owned(), steps: Vec::new(), found: Vec::new() };
         walk.node(schema, &Scope::root(schema, release));
         if all.is_empty() {
             all = walk.found;
@@ -222,14 +222,14 @@ fn expressions(schema: &Schema, prefix: &str, releases: &ReleaseSet) -> Vec<Expr
     all
 }
 
-struct Walk {
+struct CostCollector {
     release: Release,
     prefix: String,
-    steps: Vec<Step>,
+    steps: Vec<SchemaStep>,
     found: Vec<ExpressionCost>,
 }
 
-impl Walk {
+impl CostCollector {
     fn node(&mut self, schema: &Schema, scope: &Scope<'_>) {
         if !schema.x_validations.is_empty() {
             self.rules(schema, scope);
@@ -239,8 +239,8 @@ impl Walk {
                 continue;
             }
             let inner = match &step {
-                Step::Property(name) => scope.property(schema, name, node),
-                Step::Items | Step::Values => scope.elements(schema, node),
+                SchemaStep::Property(name) => scope.property(schema, name, node),
+                SchemaStep::Items | SchemaStep::Values => scope.elements(schema, node),
             };
             self.steps.push(step.clone());
             self.node(node, &inner);

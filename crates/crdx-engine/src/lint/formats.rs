@@ -1,6 +1,6 @@
 //! String formats that some releases ignore.
 
-use super::{Step, schema_path, steps_below};
+use super::{SchemaStep, schema_path, steps_below};
 use crdx_server::crd::Spec;
 use crdx_server::schema::{Schema, format};
 use crdx_value::release::{Release, ReleaseSet};
@@ -30,7 +30,7 @@ pub fn ignored(spec: &Spec, releases: &ReleaseSet) -> Vec<Ignored> {
     found
 }
 
-fn walk(schema: &Schema, prefix: &str, releases: &ReleaseSet, steps: &mut Vec<Step>, found: &mut Vec<Ignored>) {
+fn walk(schema: &Schema, prefix: &str, releases: &ReleaseSet, steps: &mut Vec<SchemaStep>, found: &mut Vec<Ignored>) {
     let knows = |release: &Release| format::known(&schema.format, release.compatibility());
     if schema.type_ == "string"
         && !schema.format.is_empty()

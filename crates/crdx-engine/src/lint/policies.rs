@@ -19,7 +19,7 @@ use crdx_cel::{
 use crdx_server::policies::environment::{Declarations, Environments};
 use crdx_server::policies::model::Policy;
 use crdx_server::policies::request::Kind;
-use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, Subject, Untyped};
+use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, TypeCheckingSubject, Untyped};
 use crdx_types as builtin;
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -73,7 +73,7 @@ impl ExpressionCost {
     }
 }
 
-struct Expression<'v> {
+struct PolicyExpression<'v> {
     field: String,
     text: &'v str,
     /// True if the server checks the types of this expression.
@@ -95,21 +95,25 @@ pub fn findings(object: &Value, types: &[KnownType], release: Release) -> Policy
     let untyped = untyped(&policy, release, declarations);
     for expression in expressions(object) {
         let declarations = Declarations { patch_types: expression.patch_types, ..declarations };
-        let own_env = |subject: &Subject| subject.env(expression.patch_types);
+        let own_env = |subject: &TypeCheckingSubject| subject.env(expression.patch_types);
         if expression.checked && is_validating {
-            found.warnings.extend(warning(&expression, &by_server, Subject::server_env));
+            found.warnings.extend(warning(&expression, &by_server, TypeCheckingSubject::server_env));
         } else {
             found.own_warnings.extend(warning(&expression, &named, own_env));
         }
         found.own_warnings.extend(warning(&expression, &by_wildcard, own_env));
-        let subjects: Vec<&Subject> = named.iter().chain(&by_wildcard).collect();
+        let subjects: Vec<&TypeCheckingSubject> = named.iter().chain(&by_wildcard).collect();
         let cost = estimate(&expression, declarations, &subjects, &untyped);
         found.expressions.push(ExpressionCost { field: expression.field, text: expression.text.to_owned(), cost });
     }
     found
 }
 
-fn warning(expression: &Expression<'_>, subjects: &[Subject], env: impl Fn(&Subject) -> Env) -> Option<Warning> {
+fn warning(
+    expression: &PolicyExpression<'_>,
+    subjects: &[TypeCheckingSubject],
+    env: impl Fn(&TypeCheckingSubject) -> Env,
+) -> Option<Warning> {
     let warning = type_checking::check_expression(&expression.field, expression.text, subjects, &env)?;
     let help = subjects.iter().find_map(|subject| misspelt(expression.text, &env(subject)));
     Some(Warning { field: expression.field.clone(), text: text(&warning), help })
@@ -152,7 +156,7 @@ fn notes(policy: &Policy, matched: &Matched, types: &[KnownType], release: Relea
 }
 
 /// Returns the expressions of a policy.
-fn expressions(object: &Value) -> Vec<Expression<'_>> {
+fn expressions(object: &Value) -> Vec<PolicyExpression<'_>> {
     let mut found = Vec::new();
     let lists: [(&str, &[&[&str]], bool); 5] = [
         ("matchConditions", &[&["expression"]], false),
@@ -167,7 +171,7 @@ fn expressions(object: &Value) -> Vec<Expression<'_>> {
             for path in fields {
                 if let Some(text) = item.str_at(path).filter(|text| !text.trim().is_empty()) {
                     let field = format!("spec.{list}[{index}].{}", path.join("."));
-                    found.push(Expression { field, text, checked, patch_types: list == "mutations" });
+                    found.push(PolicyExpression { field, text, checked, patch_types: list == "mutations" });
                 }
             }
         }
@@ -188,9 +192,9 @@ fn untyped(policy: &Policy, release: Release, declarations: Declarations) -> Env
 
 /// Returns the highest cost of an expression for one of the types, or for any object if there are none.
 fn estimate(
-    expression: &Expression<'_>,
+    expression: &PolicyExpression<'_>,
     declarations: Declarations,
-    subjects: &[&Subject],
+    subjects: &[&TypeCheckingSubject],
     untyped: &Environments,
 ) -> Option<u64> {
     let cost = |env: Env, root: Option<&DeclType>| {

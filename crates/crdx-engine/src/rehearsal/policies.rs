@@ -74,10 +74,10 @@ pub struct PolicyRehearsal<'a> {
 pub type ReadDefinition<'a> = Box<dyn Fn(&str, &str) -> Option<Value> + Send + Sync + 'a>;
 
 /// The CRDs by group and kind; `None` if there is no CRD.
-type Definitions = BTreeMap<(String, String), Option<Arc<Definition>>>;
+type Definitions = BTreeMap<(String, String), Option<Arc<KnownDefinition>>>;
 
 #[derive(Debug)]
-struct Definition {
+struct KnownDefinition {
     /// The name of the CRD, for example `crontabs.stable.example.com`.
     name: String,
     plural: String,
@@ -85,7 +85,7 @@ struct Definition {
     crd: Value,
 }
 
-impl Definition {
+impl KnownDefinition {
     fn read(crd: Value) -> Option<((String, String), Arc<Self>)> {
         let text = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
         let key = (text(&["spec", "group"]), text(&["spec", "names", "kind"]));
@@ -111,7 +111,7 @@ impl<'a> PolicyRehearsal<'a> {
         crds: impl IntoIterator<Item = Value>,
         read_definition: ReadDefinition<'a>,
     ) -> Self {
-        let definitions = crds.into_iter().filter_map(Definition::read).map(|(key, found)| (key, Some(found)));
+        let definitions = crds.into_iter().filter_map(KnownDefinition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
         let built_in = BuiltInServer::new(admission.read_managed_fields());
         Self {
@@ -128,12 +128,12 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     /// Returns the CRD of a kind.
-    fn definition(&self, group: &str, kind: &str) -> Option<Arc<Definition>> {
+    fn definition(&self, group: &str, kind: &str) -> Option<Arc<KnownDefinition>> {
         let key = (group.to_owned(), kind.to_owned());
         if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let read = (self.read_definition)(group, kind).and_then(Definition::read);
+        let read = (self.read_definition)(group, kind).and_then(KnownDefinition::read);
         let found = read.map(|(_, definition)| definition);
         self.definitions.write().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
         found

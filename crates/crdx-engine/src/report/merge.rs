@@ -49,15 +49,15 @@ fn severity(verdict: Verdict) -> u8 {
 
 /// The key that identifies a problem across releases: type, field, message, line and column, and the number of equal
 /// problems before it. The message is the detail of a field error, if there is one.
-type Key = (String, Option<String>, String, (usize, usize), usize);
+type ProblemKey = (String, Option<String>, String, (usize, usize), usize);
 
 /// Merges the problems of all releases; those of the newest release come first. Each has the releases that report it
 /// and the text of the newest of them.
 fn problems(lists: Vec<(Release, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
     let mut found: Vec<(Diagnostic, Vec<Release>)> = Vec::new();
-    let mut indices: HashMap<Key, usize> = HashMap::new();
+    let mut indices: HashMap<ProblemKey, usize> = HashMap::new();
     for (release, list) in lists.into_iter().rev() {
-        let mut seen: HashMap<Key, usize> = HashMap::new();
+        let mut seen: HashMap<ProblemKey, usize> = HashMap::new();
         for problem in list {
             let text = problem.detail.as_ref().unwrap_or(&problem.message).clone();
             let position = problem.location.as_ref().map_or((0, 0), |location| (location.line, location.column));
@@ -102,7 +102,7 @@ fn pruned(lists: impl DoubleEndedIterator<Item = (Release, Vec<PrunedField>)>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Answer, SourceLocation};
+    use crate::report::{ServerResponse, SourceLocation};
 
     fn release(minor: u16) -> Release {
         Release::new(minor).unwrap()
@@ -133,7 +133,7 @@ mod tests {
                 error("spec.b", "only old", None),
             ],
         );
-        refused.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: "old".to_owned() });
+        refused.answer = Some(ServerResponse { code: 422, reason: "Invalid".to_owned(), message: "old".to_owned() });
         let newer = item(Verdict::Rejected, vec![error("spec.a", "spec.a: Invalid value: no", Some("no"))]);
         let fine = item(Verdict::Accepted, Vec::new());
         let merged = merged(vec![(release(31), refused), (release(35), newer), (release(37), fine)]).unwrap();

@@ -29,7 +29,7 @@ pub struct ObjectReport {
     /// A suggestion.
     pub help: Option<String>,
     /// The server's response, if a request was sent.
-    pub answer: Option<Answer>,
+    pub answer: Option<ServerResponse>,
     /// True if kubectl sends no request, because the document cannot be read, or because kubectl refuses it.
     pub is_unsent: bool,
     /// Remarks on how the object was simulated.
@@ -150,12 +150,12 @@ pub struct ReleaseAnswer {
     /// The reason, if the verdict is `Skipped` or `CannotTell`.
     pub reason: String,
     /// The server's response, if a request was sent.
-    pub answer: Option<Answer>,
+    pub answer: Option<ServerResponse>,
 }
 
 /// The server's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ServerResponse {
     /// The HTTP status code.
     pub code: u16,
     /// `reason` of a Status (`Invalid`); empty when the object was accepted.
@@ -165,7 +165,7 @@ pub struct Answer {
 }
 
 #[cfg(feature = "simulator")]
-impl Answer {
+impl ServerResponse {
     /// Returns the refusal of an admission plugin (`admission.NewForbidden`). `resource` is `pods` or `deployments.apps`.
     pub(crate) fn forbidden(resource: &str, name: &str, reason: &str) -> Self {
         let message = format!("{resource} {} is forbidden: {reason}", quote::go_quote(name));

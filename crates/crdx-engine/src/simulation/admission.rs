@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 /// The options of admission policies.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct AdmissionOptions {
     /// The user that sends the requests.
     pub user: Option<UserInfo>,
     /// The authorizer, instead of RBAC objects.
@@ -91,7 +91,7 @@ impl Admission {
     /// cluster has no webhook and no policy with a binding.
     pub fn new(
         objects: &Objects,
-        options: &Options,
+        options: &AdmissionOptions,
         live: Option<Arc<LiveObjects>>,
         release: Release,
         notes: &mut Vec<RunNote>,
@@ -307,7 +307,7 @@ impl Admission {
 }
 
 /// Returns the authorizer, and true if its answers are known to be those of the cluster.
-fn authority(options: &Options, rbac: Rbac) -> (AuthorizerSource, bool) {
+fn authority(options: &AdmissionOptions, rbac: Rbac) -> (AuthorizerSource, bool) {
     if let Some(rules) = &options.authorizer {
         let known = options.user.is_some() || !rules.read_user();
         return (AuthorizerSource::Rules(rules.clone()), known);

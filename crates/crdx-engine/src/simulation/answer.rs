@@ -2,7 +2,7 @@
 
 use super::hints::Hints;
 use super::identity::FieldLocator;
-use crate::report::{Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict};
+use crate::report::{Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ServerResponse, Verdict};
 use crdx_server::apply::typed::TypeError;
 use crdx_server::server::{Response, ResponseBody, Trace};
 use crdx_text::strict::StrictError;
@@ -97,7 +97,7 @@ pub(crate) fn read_response(
         item.errors = rejection.problems(locator, hints);
         item.errors.iter_mut().for_each(explain_boolean);
     }
-    item.answer = Some(Answer { code: response.code, reason, message });
+    item.answer = Some(ServerResponse { code: response.code, reason, message });
     if response.trace.is_unfinished {
         item.set_unfinished();
     }

@@ -4,7 +4,7 @@
 use super::admission::Admission;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{self as kubectl_send, RequestOutcome, Sender, Target};
+use crate::kubectl::send::{self as kubectl_send, ObjectTarget, RequestOutcome, Sender};
 use crate::kubectl::{FieldValidation, RequestKind, UnsentError, Verb};
 use crate::report::Identity;
 use crate::simulation::known_cluster::KnownCluster;
@@ -127,7 +127,8 @@ impl BuiltInServer {
     ) -> Result<Option<Response>, UnsentError> {
         let server = self.opened(options);
         let request = RequestOptions { dry_run: true, table: false, ..options.request };
-        let Resource { definition, version, collection } = &Resource::of(write, &write.identity.api_version);
+        let BuiltInResource { definition, version, collection } =
+            &BuiltInResource::of(write, &write.identity.api_version);
         if !server.serves(definition, version) {
             return Ok(None);
         }
@@ -161,7 +162,7 @@ impl BuiltInServer {
         let Write { identity, existing, .. } = *write;
         let unknown = (Updated::Unknown, None);
         let Some(existing) = existing else { return unknown };
-        let Resource { definition, version, collection } = &Resource::of(write, &identity.api_version);
+        let BuiltInResource { definition, version, collection } = &BuiltInResource::of(write, &identity.api_version);
         let request = RequestOptions { dry_run: false, table: false, ..options.request };
         let types = Types::for_release(options.release.minor().number().into());
         let Some(id) = types.of_kind(&identity.api_version, write.kind) else { return unknown };
@@ -176,7 +177,7 @@ impl BuiltInServer {
         server.withdraw(definition, within, &identity.name);
         let updated = if store(server, existing, write, options.kind, request) {
             let sent = kubectl_errors::in_namespace(write.sent.clone(), identity);
-            let target = Target { patch, ..target(write, (definition, version, collection)) };
+            let target = ObjectTarget { patch, ..target(write, (definition, version, collection)) };
             update_of(kubectl_send::send(server, target, sent, options.kind, request))
         } else {
             Updated::Unknown
@@ -223,7 +224,7 @@ fn update_of(result: Result<RequestOutcome, UnsentError>) -> Updated {
 }
 
 /// A resource in one version.
-struct Resource {
+struct BuiltInResource {
     /// Its name in the server.
     definition: String,
     version: String,
@@ -231,7 +232,7 @@ struct Resource {
     collection: String,
 }
 
-impl Resource {
+impl BuiltInResource {
     /// The resource of an object in another version, which may be in another group.
     fn of(write: &Write<'_>, api_version: &str) -> Self {
         let (group, version) = group_version::split(api_version);
@@ -245,8 +246,8 @@ impl Resource {
 }
 
 /// The target of a write of a resource, given by its name, its version and the path of its collection.
-fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'a str, &'a str)) -> Target<'a> {
-    Target {
+fn target<'a>(write: &Write<'a>, (definition, version, collection): (&'a str, &'a str, &'a str)) -> ObjectTarget<'a> {
+    ObjectTarget {
         definition,
         version,
         collection,
@@ -269,16 +270,16 @@ fn store(
     let object = existing.object();
     let is_input = matches!(existing, ExistingObject::Input(_));
     let mut object = kubectl_errors::in_namespace(object.clone(), write.identity);
-    let is_served = |resource: &Resource| server.serves(&resource.definition, &resource.version);
-    let mut resource = Resource::of(write, object.str_at(&["apiVersion"]).unwrap_or_default());
+    let is_served = |resource: &BuiltInResource| server.serves(&resource.definition, &resource.version);
+    let mut resource = BuiltInResource::of(write, object.str_at(&["apiVersion"]).unwrap_or_default());
     if !is_served(&resource) {
         if !reads_alike(server, &object, write) {
             return false;
         }
         object.insert_at(&["apiVersion"], write.identity.api_version.as_str().into());
-        resource = Resource::of(write, &write.identity.api_version);
+        resource = BuiltInResource::of(write, &write.identity.api_version);
     }
-    let Resource { definition, version, collection } = &resource;
+    let BuiltInResource { definition, version, collection } = &resource;
     if is_input || object.str_at(&["metadata", "uid"]).is_none() {
         let options = RequestOptions { level: FieldValidation::Ignore, ..options };
         // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.

@@ -21,7 +21,7 @@ use crate::kubectl::send as kubectl_send;
 use crate::kubectl::written_metadata::hide_bookkeeping;
 use crate::kubectl::{FieldValidation, UnsentError, Verb};
 use crate::report::{
-    ASK_THE_CLUSTER, Action, Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, Verdict,
+    ASK_THE_CLUSTER, Action, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ServerResponse, Verdict,
 };
 use crate::simulation::answer::read_built_in_response;
 use crate::simulation::generated_name;
@@ -39,7 +39,7 @@ use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
 use crdx_server::server::Response;
 use crdx_types::encode::Encoded;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::{TypeId, Types};
 use crdx_types::{Endpoint, conforms, decode, encode};
@@ -157,7 +157,7 @@ fn decode(
     item.warnings.extend(deprecation(row, &identity, rules.minor(), &locator));
     item.identity = identity;
     if let Some((code, reason, message)) = resource.and_then(|resource| not_allowed(resource, rules.verb)) {
-        reject_with(&mut item, Answer { code, reason: reason.to_owned(), message: message.to_owned() });
+        reject_with(&mut item, ServerResponse { code, reason: reason.to_owned(), message: message.to_owned() });
         return item.into();
     }
     let plural = resources::plural(kind);
@@ -274,7 +274,7 @@ fn served_row(
     context: SimulationContext<'_>,
     mut object: Object,
     Endpoint { group, version, kind }: &Endpoint,
-    resource: Option<&Resource>,
+    resource: Option<&ApiResource>,
 ) -> Result<(Object, &'static KindRow), Box<ObjectReport>> {
     let own = identity::identity(object.value(), Namespace::Own);
     let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
@@ -377,7 +377,7 @@ impl<'a> Sending<'a> {
             }
             Updated::NoPatch(reason) => {
                 let message = format!("kubectl cannot compute the patch: {reason}");
-                reject_with(item, Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+                reject_with(item, ServerResponse { code: 400, reason: BAD_REQUEST.to_owned(), message });
             }
             Updated::Unsent(error) => leave_unsent(item, error),
             // A server that answers has decoded the object.
@@ -453,7 +453,7 @@ impl<'a> Sending<'a> {
             }
         };
         let findings = response.trace.policies.take();
-        let mut unknown = response.trace.take_unknown();
+        let unknown = response.trace.take_unknown();
         let created = AcceptedObject::from_response(&response, is_reproducible);
         let may_create = context.updates.request_kind.may_create();
         item.action = if response.code == 201 || may_create { Action::Create } else { Action::Update };
@@ -466,7 +466,6 @@ impl<'a> Sending<'a> {
         }
         accept(item, self.sent, context);
         self.compare(item, findings.as_deref());
-        unknown.extend(unknown_objects::unknown_namespace(item, self.sent, self.cluster));
         unknown_objects::leave_open(item, context, &unknown, self.cluster);
         admitted(item, findings, context.admission);
         created
@@ -551,7 +550,7 @@ fn add_warnings(item: &mut ObjectReport, warnings: Vec<Diagnostic>) {
 }
 
 /// Returns the answer to a request that no object of a resource allows: code, reason and message.
-fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'static str)> {
+fn not_allowed(resource: &ApiResource, verb: Verb) -> Option<(u16, &'static str, &'static str)> {
     let replaces = matches!(verb, Verb::Replace | Verb::ServerSide);
     if !resource.writable {
         let message = "the server does not allow this method on the requested resource";
@@ -564,7 +563,7 @@ fn not_allowed(resource: &Resource, verb: Verb) -> Option<(u16, &'static str, &'
 }
 
 /// Rejects an object with an answer that names no field.
-pub(super) fn reject_with(item: &mut ObjectReport, answer: Answer) {
+pub(super) fn reject_with(item: &mut ObjectReport, answer: ServerResponse) {
     item.verdict = Verdict::Rejected;
     item.errors = vec![Diagnostic {
         kind: answer.reason.clone(),

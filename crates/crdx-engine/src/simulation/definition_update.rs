@@ -5,7 +5,7 @@ use super::context::SimulationContext;
 use super::existing::{Found, Lookup};
 use super::unsent::{Unsent, not_determined};
 use crate::kubectl::request::RequestOptions;
-use crate::kubectl::send::{Target, send};
+use crate::kubectl::send::{ObjectTarget, send};
 use crate::report::{Identity, ObjectReport};
 use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::FieldLocator;
@@ -32,7 +32,7 @@ pub fn update(
                 Some(admission) => admission.server(server, context.request_options.now, context.namespace),
                 None => server.build(),
             };
-            let target = Target::definition(&identity.name);
+            let target = ObjectTarget::definition(&identity.name);
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
                 .seed_definition(&old, context.request_options.now)

@@ -1,7 +1,7 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{self, Target};
+use crate::kubectl::send::{self, ObjectTarget};
 use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::SourceLocation;
 use crdx_server::server::{Request, Response, ResponseBody, Server, Timestamp};
@@ -143,7 +143,7 @@ impl Definitions {
         {
             return Installed::Same(first.clone());
         }
-        let target = Target::definition(&name);
+        let target = ObjectTarget::definition(&name);
         let kind = request_kind.unwrap_or(&CREATE);
         // Only a long CRD, or one for another request than a create, may have to be sent again.
         let may_be_sent_again =

@@ -7,7 +7,7 @@ use super::name_hash::{NameHash, NameHasher};
 use super::object_store::{ObjectStore, StoredAt, TEMP_FILE_HELP};
 use super::stored_location;
 use crate::cluster::{self, Cluster};
-use crate::documents::Entry;
+use crate::documents::InputEntry;
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crate::simulation::identity::{FieldLocator as _, Namespace, identity};
 use crate::simulation::object;
@@ -159,7 +159,7 @@ impl ExistingObjects {
     /// Keeps the existing objects of files in a store, and passes problems to `show`. Those on which the answers to other
     /// objects depend are added to `others`; `namespace` is the default namespace.
     pub fn from_files(
-        entries: impl Iterator<Item = Entry>,
+        entries: impl Iterator<Item = InputEntry>,
         store: Arc<dyn ObjectStore>,
         (others, namespace): (&mut GivenObjects, &str),
         show: &mut dyn FnMut(ObjectReport),

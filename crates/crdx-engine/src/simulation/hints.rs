@@ -20,13 +20,13 @@ const COMPARISONS: usize = 20_000_000;
 /// Hints for one object.
 #[derive(Clone, Debug)]
 pub struct Hints<'a> {
-    source: Source<'a>,
+    source: HintSource<'a>,
     /// The comparisons that are left.
     left: Cell<usize>,
 }
 
 #[derive(Clone, Debug)]
-enum Source<'a> {
+enum HintSource<'a> {
     /// The schema of an object: its CRD and the version.
     Schema(&'a Value, &'a str, Release),
     /// The hints for the unknown fields of an object of a built-in kind, by path, and its field that cannot be decoded.
@@ -36,7 +36,7 @@ enum Source<'a> {
 impl<'a> Hints<'a> {
     /// Hints from the schema of an object: its CRD and the version.
     pub fn of_schema(definition: &'a Value, version: &'a str, release: Release) -> Self {
-        Self::of(Source::Schema(definition, version, release))
+        Self::of(HintSource::Schema(definition, version, release))
     }
 
     /// Hints for the unknown fields of a CRD.
@@ -49,7 +49,7 @@ impl<'a> Hints<'a> {
             Some((path, hint))
         };
         let fields = crd::unknown_fields(crd, release).into_iter().filter_map(hint).collect();
-        Self::of(Source::Fields(fields, None))
+        Self::of(HintSource::Fields(fields, None))
     }
 
     /// Hints for the unknown fields of an object of a built-in kind.
@@ -63,31 +63,31 @@ impl<'a> Hints<'a> {
             Err(refusal) => (Vec::new(), refusal.path),
         };
         let fields = strict.into_iter().filter_map(|strict| Some((strict.path.clone(), of_go_field(types, &strict)?)));
-        Self::of(Source::Fields(fields.collect(), undecodable))
+        Self::of(HintSource::Fields(fields.collect(), undecodable))
     }
 
     /// No hints.
     pub fn none() -> Self {
-        Self::of(Source::Fields(BTreeMap::new(), None))
+        Self::of(HintSource::Fields(BTreeMap::new(), None))
     }
 
     /// Returns the field of an object of a built-in kind that cannot be decoded.
     pub(crate) fn undecodable(&self) -> Option<&str> {
         match &self.source {
-            Source::Schema(..) => None,
-            Source::Fields(_, undecodable) => undecodable.as_deref(),
+            HintSource::Schema(..) => None,
+            HintSource::Fields(_, undecodable) => undecodable.as_deref(),
         }
     }
 
-    fn of(source: Source<'a>) -> Self {
+    fn of(source: HintSource<'a>) -> Self {
         Self { source, left: Cell::new(COMPARISONS) }
     }
 
     /// Returns where the unknown field at `path` exists, or a field with a similar name.
     pub(crate) fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
         let (definition, version, release) = match &self.source {
-            Source::Schema(definition, version, release) => (*definition, *version, *release),
-            Source::Fields(fields, _) => return fields.get(path).cloned(),
+            HintSource::Schema(definition, version, release) => (*definition, *version, *release),
+            HintSource::Fields(fields, _) => return fields.get(path).cloned(),
         };
         if let Some(path) = path.strip_prefix("metadata.") {
             return for_metadata(path, release);
@@ -100,7 +100,7 @@ impl<'a> Hints<'a> {
 
     /// Returns the hint for a field that the storage version drops.
     pub(crate) fn for_field_that_is_not_stored(&self) -> Option<FieldHint> {
-        let Source::Schema(definition, ..) = &self.source else { return None };
+        let HintSource::Schema(definition, ..) = &self.source else { return None };
         let storage = versions(definition).find(|version| is_true(version, "storage"))?;
         Some(FieldHint::StorageVersion(storage.str_at(&["name"])?.to_owned()))
     }
@@ -108,8 +108,8 @@ impl<'a> Hints<'a> {
     /// Returns an enum value similar to the value of the error.
     pub(crate) fn for_value(&self, error: &FieldError) -> Option<&str> {
         match &self.source {
-            Source::Schema(definition, version, _) => for_value(schema(definition, version)?, error, &self.left),
-            Source::Fields(..) => None,
+            HintSource::Schema(definition, version, _) => for_value(schema(definition, version)?, error, &self.left),
+            HintSource::Fields(..) => None,
         }
     }
 }

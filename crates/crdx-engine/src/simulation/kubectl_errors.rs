@@ -2,11 +2,11 @@
 
 use crate::documents::{Document, refusal};
 use crate::kubectl::Verb;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict, severity};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict, severity};
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx_types::types::Types;
-use crdx_types::{Endpoint, Refusal, decode};
+use crdx_types::{BadRequest, Endpoint, decode};
 use crdx_value::field::ErrorType;
 use crdx_value::release::Release;
 use crdx_value::{Value, json, object, quote};
@@ -91,7 +91,7 @@ pub(crate) fn undecodable_source(mut source: Document, item: &ObjectReport) -> O
 }
 
 /// Rejects an object with the error of kubectl's decoder for its metadata.
-fn refuse(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
+fn refuse(item: &mut ObjectReport, refusal: BadRequest, locator: &dyn FieldLocator) {
     let message = format!(
         "unable to decode {}: {}",
         quote::go_quote(refusal::name_of_source(&item.location.source)),
@@ -159,7 +159,7 @@ fn is_about_annotations(error: &Diagnostic) -> bool {
 }
 
 /// Returns the error of kubectl's decoder for metadata (`metadataValidatingDecoder` in `cli-runtime`).
-pub(crate) fn metadata_error(metadata: &Value) -> Option<Refusal> {
+pub(crate) fn metadata_error(metadata: &Value) -> Option<BadRequest> {
     let body = json::to_string(&object([("metadata", metadata.clone())]));
     let word = str::to_owned;
     // The metadata of all kinds has the same type.
@@ -168,7 +168,7 @@ pub(crate) fn metadata_error(metadata: &Value) -> Option<Refusal> {
     let refusal = decode::decode(types, &endpoint, body.as_bytes()).err()?;
     // kubectl decodes into a type of its own.
     let error = refusal.error.replace("field ConfigMap.metadata ", "field metadataOnlyObject.metadata ");
-    Some(Refusal { error, ..refusal })
+    Some(BadRequest { error, ..refusal })
 }
 
 fn reject(
@@ -180,7 +180,7 @@ fn reject(
 ) {
     let location = field.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
     (item.verdict, item.is_unsent) = (Verdict::Rejected, true);
-    item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
+    item.answer = Some(ServerResponse { code, reason: reason.to_owned(), message: message.clone() });
     let kind = reason.to_owned();
     item.errors = vec![Diagnostic { kind, field, message, location: Some(location), ..Diagnostic::default() }];
     item.hidden.clear();

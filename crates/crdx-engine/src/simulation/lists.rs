@@ -6,7 +6,7 @@ use crate::documents::lists::is_list;
 use crate::documents::refusal;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::client_schema::{self, Budget, SchemaError};
-use crate::report::{Answer, Diagnostic, ObjectReport, Verdict};
+use crate::report::{Diagnostic, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
@@ -47,7 +47,7 @@ pub fn check(simulator: &Simulator, known: &mut OrderedState, object: &Object, c
     let value = object.value();
     let Ok(kind) = object.kind() else { return Checked::NoList };
     let is_list = is_list(value);
-    let mut list = List { simulator, known, object, kind, budget: Budget::default() };
+    let mut list = ExpandedList { simulator, known, object, kind, budget: Budget::default() };
     if !is_list && (list.is_resource(&list.kind) || !list.has_model()) {
         return Checked::NoList;
     }
@@ -68,7 +68,7 @@ pub fn check(simulator: &Simulator, known: &mut OrderedState, object: &Object, c
     item.map_or(Checked::Items, |item| Checked::Refused { item: Box::new(item), stops: false })
 }
 
-struct List<'a> {
+struct ExpandedList<'a> {
     simulator: &'a Simulator,
     known: &'a mut OrderedState,
     object: &'a Object,
@@ -80,7 +80,7 @@ fn error(field: impl Into<String>, message: impl Into<String>) -> SchemaError {
     SchemaError { field: field.into(), message: message.into(), is_unknown: false }
 }
 
-impl List<'_> {
+impl ExpandedList<'_> {
     fn items(&self) -> Option<&[Value]> {
         self.object.value().get("items").and_then(Value::as_array)
     }
@@ -270,7 +270,7 @@ impl List<'_> {
         item.warnings.clone_from(&self.object.warnings);
         item.is_unsent = true;
         let message = message(refusal::name_of_source(&item.location.source));
-        item.answer = Some(Answer { code: 400, reason: "BadRequest".to_owned(), message });
+        item.answer = Some(ServerResponse { code: 400, reason: "BadRequest".to_owned(), message });
         let problem = |error: &SchemaError| Diagnostic {
             kind: "BadRequest".to_owned(),
             field: Some(error.field.clone()).filter(|field| !field.is_empty()),
@@ -325,7 +325,7 @@ pub fn item_error(object: &mut Object) -> Option<ObjectReport> {
     let mut item = object.item(own, Verdict::Rejected, "");
     item.is_unsent = true;
     let (code, reason) = code;
-    item.answer = Some(Answer { code, reason: reason.to_owned(), message: message.clone() });
+    item.answer = Some(ServerResponse { code, reason: reason.to_owned(), message: message.clone() });
     let (kind, field, location) = (reason.to_owned(), Some(field.to_owned()), Some(location));
     item.errors = vec![Diagnostic { kind, field, message, location, ..Diagnostic::default() }];
     Some(item)

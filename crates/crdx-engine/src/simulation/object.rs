@@ -1,10 +1,10 @@
 //! An input object before it is sent to the server.
 
 use super::identity::FieldLocator;
-use crate::documents::{Document, Entry, FieldPositions, Note, Stop, manifest_path};
+use crate::documents::{Document, FieldPositions, InputEntry, Note, Stop, manifest_path};
 use crate::kubectl::FieldValidation;
 use crate::report::severity::{INPUT, JOINED_DOCUMENTS};
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Severity, SourceLocation, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Severity, SourceLocation, Verdict};
 use crdx_text::Syntax;
 use crdx_value::Value;
 use crdx_value::group_version;
@@ -99,18 +99,18 @@ impl Object {
 }
 
 /// Returns the object of an entry, or the item of a problem; `None` for a warning about the text of an object.
-pub fn read(entry: Entry) -> Option<Result<Object, Box<ObjectReport>>> {
+pub fn read(entry: InputEntry) -> Option<Result<Object, Box<ObjectReport>>> {
     match entry {
-        Entry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
-        Entry::Problem(note) => Some(Err(Box::new(problem(note)))),
+        InputEntry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
+        InputEntry::Problem(note) => Some(Err(Box::new(problem(note)))),
         // A warning about a whole source means that it contains no object.
-        Entry::Warning(note) if note.position.is_none() => Some(Err(Box::new(problem(note)))),
-        Entry::Warning(_) => None,
+        InputEntry::Warning(note) if note.position.is_none() => Some(Err(Box::new(problem(note)))),
+        InputEntry::Warning(_) => None,
     }
 }
 
 /// Returns the object of an entry, with its group, version and kind. Passes problems to `show`.
-pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(ObjectReport)) -> Option<(Object, Kind)> {
+pub fn read_with_kind(entry: InputEntry, show: &mut dyn FnMut(ObjectReport)) -> Option<(Object, Kind)> {
     let problem = match read(entry)? {
         Ok(object) => match object.kind() {
             Ok(kind) => return Some((object, kind)),
@@ -124,7 +124,7 @@ pub fn read_with_kind(entry: Entry, show: &mut dyn FnMut(ObjectReport)) -> Optio
 
 /// Returns the CRDs, policies, bindings and webhook configurations of an input, and the problems with it. `note` is called with every object.
 pub fn lintable(
-    entries: impl Iterator<Item = Entry>,
+    entries: impl Iterator<Item = InputEntry>,
     note: &mut dyn FnMut(&Value),
 ) -> Vec<Result<Object, Box<ObjectReport>>> {
     let mut found = Vec::new();
@@ -132,7 +132,7 @@ pub fn lintable(
     let mut notes = Vec::new();
     for entry in entries {
         match entry {
-            Entry::Document(document) => {
+            InputEntry::Document(document) => {
                 let warnings = std::mem::take(&mut notes);
                 let warnings = warnings.iter().enumerate();
                 let warnings = warnings.map(|(i, note)| warning(note, &document, i < MAX_FOUND)).collect();
@@ -144,8 +144,8 @@ pub fn lintable(
                     found.push(Err(item));
                 }
             }
-            Entry::Problem(note) => found.push(Err(Box::new(unsent(note, FieldValidation::Strict)))),
-            Entry::Warning(note) => notes.push(note),
+            InputEntry::Problem(note) => found.push(Err(Box::new(unsent(note, FieldValidation::Strict)))),
+            InputEntry::Warning(note) => notes.push(note),
         }
     }
     found
@@ -183,7 +183,7 @@ pub fn unsent(note: Note, level: FieldValidation) -> ObjectReport {
             help: item.help.take(),
             ..Diagnostic::default()
         }];
-        item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message: message.into() });
+        item.answer = Some(ServerResponse { code: 400, reason: BAD_REQUEST.to_owned(), message: message.into() });
     }
     item
 }
@@ -300,7 +300,7 @@ mod tests {
         let properties: Vec<String> = (0..15_000).map(|i| format!("          p{i}: {{type: string}}")).collect();
         let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  versions:\n  - schema:\n      openAPIV3Schema:\n        properties:\n";
         let text = format!("{head}{}\n", properties.join("\n"));
-        let Some(Entry::Document(document)) = documents::read("crd.yaml", &text).pop() else { panic!() };
+        let Some(InputEntry::Document(document)) = documents::read("crd.yaml", &text).pop() else { panic!() };
         let object = Object { document, warnings: Vec::new() };
         let finder = object.finder();
         for i in 0..15_000 {

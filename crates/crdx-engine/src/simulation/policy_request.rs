@@ -5,12 +5,12 @@ use super::answer::read_built_in_response;
 use super::identity::FieldLocator;
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{Target, send};
+use crate::kubectl::send::{ObjectTarget, send};
 use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{SeedError, Server};
-use crdx_types::resources::Resource;
+use crdx_types::resources::ApiResource;
 use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
@@ -34,7 +34,7 @@ pub struct PolicyRequest<'a> {
     /// The simulated release.
     pub release: Release,
     /// The resource of the object.
-    pub resource: &'a Resource,
+    pub resource: &'a ApiResource,
     /// The command of kubectl.
     pub request_kind: &'a RequestKind,
     /// The options of the request.
@@ -71,7 +71,7 @@ impl PolicyRequest<'_> {
         }
         let collection = request::collection(resource.group, resource.version, resource.plural, None);
         let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-        let target = Target {
+        let target = ObjectTarget {
             definition: &definition,
             version: resource.version,
             collection: &collection,

@@ -2,7 +2,7 @@
 
 use super::identity::FieldLocator;
 use super::object::Object;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
 use crdx_types::resources;
 use crdx_types::table::{self, KindRow};
 use crdx_value::release::Release;
@@ -48,7 +48,8 @@ pub(crate) fn no_matches(object: &mut Object, identity: Identity, advice: &str) 
     let location = object.finder().field("apiVersion");
     let mut item = object.item(identity, Verdict::Rejected, "");
     item.is_unsent = true;
-    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    item.answer =
+        Some(ServerResponse { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),
         field: Some("apiVersion".to_owned()),

@@ -29,7 +29,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SimulatorSettings {
     /// The default namespace of objects.
     pub namespace: String,
     /// The options of requests.
@@ -54,7 +54,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Simulator {
     /// The settings of the run.
-    pub settings: Settings,
+    pub settings: SimulatorSettings,
     /// The server.
     pub server: Arc<Server>,
     /// The request to send, and the existing objects.
@@ -169,7 +169,7 @@ impl Simulator {
 
     /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
     pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
-        let Settings { builtin, namespace, .. } = &self.settings;
+        let SimulatorSettings { builtin, namespace, .. } = &self.settings;
         builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
     }
 

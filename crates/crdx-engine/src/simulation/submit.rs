@@ -10,9 +10,9 @@ use super::known_cluster::created::Created;
 use super::simulated::{Before, Simulated};
 use crate::kubectl::patch::PatchType;
 use crate::kubectl::request;
-use crate::kubectl::send::Target;
+use crate::kubectl::send::ObjectTarget;
 use crate::kubectl::written_metadata::hide_bookkeeping;
-use crate::report::{Answer, Diagnostic, Identity, ObjectReport, Verdict};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::definitions::Route;
 use crate::simulation::generated_name;
 use crate::simulation::hints::Hints;
@@ -54,7 +54,7 @@ fn submit_value(
     let version = version.to_owned();
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
     let prefix = generated_name::prefix(&object);
-    let mut target = Target {
+    let mut target = ObjectTarget {
         definition: &definition,
         version: &version,
         collection: &collection,
@@ -117,7 +117,8 @@ fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plai
 fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.is_unsent = true;
-    item.answer = Some(Answer { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
+    item.answer =
+        Some(ServerResponse { code: 404, reason: "NotFound".to_owned(), message: "404 page not found".to_owned() });
     let version = identity.api_version.rsplit('/').next().unwrap_or_default();
     item.errors.push(Diagnostic {
         kind: "NotFound".to_owned(),

@@ -2,10 +2,10 @@
 //! sends them.
 
 use super::compare::comparable;
-use super::outcome::{Failure, Outcome, Step, Write};
+use super::outcome::{CaseOutcome, CaseRequest, CaseWrite, Failure};
 use super::patch;
-use super::subject::{Resource, Subject};
-use super::suite::{Action, Case, Source, SourceError};
+use super::subject::{Subject, TestedResource};
+use super::suite::{Action, Case, CaseObject, SourceError};
 use crate::kubectl::{Operation, request};
 #[cfg(feature = "builtin")]
 use crdx_server::cluster_state::{
@@ -59,7 +59,7 @@ pub struct CaseRunner {
     server: Server,
     /// The state in which every case starts.
     start: Snapshot,
-    resource: Resource,
+    resource: TestedResource,
 }
 
 /// The reason why the CRDs and objects that a case needs cannot be installed.
@@ -175,7 +175,7 @@ impl CaseRunner {
     fn validates_status(&self) -> bool {
         match &self.setup.subject {
             Subject::CustomResource { .. } => true,
-            Subject::BuiltIn(Resource { group, kind, .. }) => self.server.validates_status(group, kind),
+            Subject::BuiltIn(TestedResource { group, kind, .. }) => self.server.validates_status(group, kind),
         }
     }
 
@@ -191,7 +191,7 @@ impl CaseRunner {
         } else if let Some(found) = built_in() {
             address::collection(group, version, found.plural, found.namespaced.then_some(namespace))
         } else {
-            let mut defined = self.definitions().map(|crd| Resource::from_crd(crd));
+            let mut defined = self.definitions().map(|crd| TestedResource::from_crd(crd));
             let found = defined.find(|resource| resource.group == group && resource.kind == kind);
             let unknown = || SetupError::UnknownKind { api_version: api_version.to_owned(), kind: kind.to_owned() };
             found.ok_or_else(unknown)?.collection(version, namespace)
@@ -210,9 +210,9 @@ impl CaseRunner {
     }
 
     /// Runs a case.
-    pub fn run(&self, case: &Case) -> Outcome {
+    pub fn run(&self, case: &Case) -> CaseOutcome {
         self.server.roll_back(&self.start);
-        let mut run = Run { bench: self, case, writes: Vec::new(), stored: None, unfinished: None };
+        let mut run = CaseRun { bench: self, case, writes: Vec::new(), stored: None, unfinished: None };
         let failure = match case.action {
             Action::Create => run.create(),
             Action::Update => run.update(),
@@ -222,7 +222,7 @@ impl CaseRunner {
         }
         .err();
         let failure = run.unfinished.map(Failure::Unfinished).or(failure);
-        Outcome { failure, writes: run.writes, stored: run.stored }
+        CaseOutcome { failure, writes: run.writes, stored: run.stored }
     }
 
     fn send(&self, request: Request) -> Result<Accepted, Rejected> {
@@ -287,29 +287,29 @@ fn answered(response: Response) -> Result<Accepted, Rejected> {
 }
 
 /// The state of a running case.
-struct Run<'b> {
+struct CaseRun<'b> {
     bench: &'b CaseRunner,
     case: &'b Case,
-    writes: Vec<Write>,
+    writes: Vec<CaseWrite>,
     stored: Option<Value>,
     /// The first request that the server did not finish.
-    unfinished: Option<Step>,
+    unfinished: Option<CaseRequest>,
 }
 
 /// An object on the server, and its path.
-struct Stored {
+struct CaseState {
     path: String,
     object: Arc<Value>,
 }
 
-impl Run<'_> {
+impl CaseRun<'_> {
     fn read(&self, field: &'static str) -> Result<Value, Failure> {
         let source = match field {
             "initial" => &self.case.initial,
             "expected" => &self.case.expected,
             _ => &self.case.changed,
         };
-        let read = source.as_ref().map_or(Err(SourceError::Missing), Source::read);
+        let read = source.as_ref().map_or(Err(SourceError::Missing), CaseObject::read);
         read.map_err(|error| Failure::NoObject { field, message: error.to_string() })
     }
 
@@ -334,7 +334,7 @@ impl Run<'_> {
     /// Sends the write of a step. The action of a case decides which write it is, so no object is read first.
     fn send(
         &mut self,
-        (step, operation, path): (Step, Operation, &str),
+        (step, operation, path): (CaseRequest, Operation, &str),
         object: Value,
         old: Option<Arc<Value>>,
     ) -> Result<Arc<Value>, GoError> {
@@ -342,13 +342,13 @@ impl Run<'_> {
     }
 
     /// The path of the status of an object, if the server validates its content.
-    fn status_path(&self, step: Step, path: &str) -> Result<String, Failure> {
+    fn status_path(&self, step: CaseRequest, path: &str) -> Result<String, Failure> {
         if self.bench.validates_status() { Ok(format!("{path}/status")) } else { Err(Failure::BuiltInStatus(step)) }
     }
 
     fn record(
         &mut self,
-        step: Step,
+        step: CaseRequest,
         sent: Value,
         request: Request,
         old: Option<Arc<Value>>,
@@ -362,14 +362,14 @@ impl Run<'_> {
                 (Err(rejected.message.into()), rejected.errors, rejected.warnings)
             }
         };
-        self.writes.push(Write { step, sent, old, answer: answer.clone(), errors, warnings });
+        self.writes.push(CaseWrite { step, sent, old, answer: answer.clone(), errors, warnings });
         answer
     }
 
     /// Compares the answer to the request under test with `expected_error`. `None` means that it was rejected as
     /// expected.
     fn verdict<T>(
-        step: Step,
+        step: CaseRequest,
         answer: Result<T, GoError>,
         expected_error: Option<&String>,
     ) -> Result<Option<T>, Failure> {
@@ -388,11 +388,11 @@ impl Run<'_> {
         let mut initial = self.read("initial")?;
         name(&mut initial);
         let collection = self.collection("initial", &initial, NAMESPACE)?;
-        let answer = self.send((Step::Initial, Operation::Create, &collection), initial, None);
-        let created = Self::verdict(Step::Initial, answer, self.case.expected_error.as_ref())?;
+        let answer = self.send((CaseRequest::Initial, Operation::Create, &collection), initial, None);
+        let created = Self::verdict(CaseRequest::Initial, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
         match created {
-            Some(created) => self.compare(&Stored { path: path_of(&collection, &created), object: created }),
+            Some(created) => self.compare(&CaseState { path: path_of(&collection, &created), object: created }),
             None => Ok(()),
         }
     }
@@ -407,28 +407,34 @@ impl Run<'_> {
         name(&mut updated);
         carry(&stored.object, &mut updated);
         self.collection("updated", &updated, NAMESPACE)?;
-        let answer =
-            self.send((Step::Update, Operation::Replace, &stored.path), updated, Some(Arc::clone(&stored.object)));
-        let answer = Self::verdict(Step::Update, answer, self.case.expected_error.as_ref())?;
+        let answer = self.send(
+            (CaseRequest::Update, Operation::Replace, &stored.path),
+            updated,
+            Some(Arc::clone(&stored.object)),
+        );
+        let answer = Self::verdict(CaseRequest::Update, answer, self.case.expected_error.as_ref())?;
         let Some(mut object) = answer else { return self.check_warnings() };
         if let Some(status) = status {
             let old = Arc::clone(&object);
-            let path = self.status_path(Step::UpdateStatus, &stored.path)?;
-            let answer =
-                self.send((Step::UpdateStatus, Operation::Replace, &path), with_status(&object, status), Some(old));
-            match Self::verdict(Step::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
+            let path = self.status_path(CaseRequest::UpdateStatus, &stored.path)?;
+            let answer = self.send(
+                (CaseRequest::UpdateStatus, Operation::Replace, &path),
+                with_status(&object, status),
+                Some(old),
+            );
+            match Self::verdict(CaseRequest::UpdateStatus, answer, self.case.expected_status_error.as_ref())? {
                 Some(written) => object = written,
                 None => return self.check_warnings(),
             }
         }
         self.check_warnings()?;
-        self.compare(&Stored { path: stored.path, object })
+        self.compare(&CaseState { path: stored.path, object })
     }
 
     fn apply(&mut self) -> Result<(), Failure> {
         let stored = if self.case.initial.is_some() { Some(self.initial()?) } else { None };
         let mut applied = self.read("applied")?;
-        let (path, old) = if let Some(Stored { path, object }) = stored {
+        let (path, old) = if let Some(CaseState { path, object }) = stored {
             set(&mut applied, "name", object.str_at(&["metadata", "name"]).unwrap_or_default());
             (path, Some(object))
         } else {
@@ -440,17 +446,17 @@ impl Run<'_> {
         };
         set(&mut applied, "namespace", NAMESPACE);
         let query = format!("{path}?fieldManager={APPLIER}&force={}", self.case.force);
-        let answer = self.send((Step::Apply, Operation::ServerSideApply, &query), applied, old);
-        let applied = Self::verdict(Step::Apply, answer, self.case.expected_error.as_ref())?;
+        let answer = self.send((CaseRequest::Apply, Operation::ServerSideApply, &query), applied, old);
+        let applied = Self::verdict(CaseRequest::Apply, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
-        applied.map_or(Ok(()), |object| self.compare(&Stored { path, object }))
+        applied.map_or(Ok(()), |object| self.compare(&CaseState { path, object }))
     }
 
     fn delete(&mut self) -> Result<(), Failure> {
         let stored = self.initial()?;
         let delete = Request::new(Method::Delete, &stored.path, "");
-        let answer = self.record(Step::Delete, Value::Null, delete, Some(Arc::clone(&stored.object)));
-        let deleted = Self::verdict(Step::Delete, answer, self.case.expected_error.as_ref())?;
+        let answer = self.record(CaseRequest::Delete, Value::Null, delete, Some(Arc::clone(&stored.object)));
+        let deleted = Self::verdict(CaseRequest::Delete, answer, self.case.expected_error.as_ref())?;
         self.check_warnings()?;
         // The object is kept if it has a finalizer.
         deleted.map_or(Ok(()), |_| self.compare(&stored))
@@ -463,17 +469,17 @@ impl Run<'_> {
         }
         let namespace = initial.str_at(&["metadata", "namespace"]).unwrap_or(NAMESPACE).to_owned();
         let collection = self.collection("initial", &initial, &namespace)?;
-        let answer = self.send((Step::Initial, Operation::Create, &collection), initial, None);
+        let answer = self.send((CaseRequest::Initial, Operation::Create, &collection), initial, None);
         let expected = self.case.expected_error.as_ref();
         match (self.case.action, answer) {
-            (Action::Invalid, Ok(_)) if expected.is_none() => Err(Failure::Accepted(Step::Initial, None)),
+            (Action::Invalid, Ok(_)) if expected.is_none() => Err(Failure::Accepted(CaseRequest::Initial, None)),
             (Action::Invalid, Err(_)) if expected.is_none() => Ok(()),
-            (_, answer) => Self::verdict(Step::Initial, answer, expected).map(|_| ()),
+            (_, answer) => Self::verdict(CaseRequest::Initial, answer, expected).map(|_| ()),
         }
     }
 
     /// Creates `initial` and writes its status, with `initialCRDPatches` in effect.
-    fn initial(&mut self) -> Result<Stored, Failure> {
+    fn initial(&mut self) -> Result<CaseState, Failure> {
         let mut initial = self.read("initial")?;
         name(&mut initial);
         let patched = !self.case.patches.is_empty();
@@ -489,14 +495,15 @@ impl Run<'_> {
         let status = initial.get("status").filter(|status| !status.is_null()).cloned();
         let collection = self.collection("initial", &initial, NAMESPACE)?;
         let post = format!("{collection}?fieldManager={CREATOR}");
-        let answer = self.send((Step::Initial, Operation::Create, &post), initial, None);
-        let mut object = answer.map_err(|error| Failure::Rejected(Step::Initial, error.into()))?;
+        let answer = self.send((CaseRequest::Initial, Operation::Create, &post), initial, None);
+        let mut object = answer.map_err(|error| Failure::Rejected(CaseRequest::Initial, error.into()))?;
         let path = path_of(&collection, &object);
         if let Some(status) = status {
             let old = Some(Arc::clone(&object));
-            let put = self.status_path(Step::InitialStatus, &path)?;
-            let answer = self.send((Step::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
-            object = answer.map_err(|error| Failure::Rejected(Step::InitialStatus, error.into()))?;
+            let put = self.status_path(CaseRequest::InitialStatus, &path)?;
+            let answer =
+                self.send((CaseRequest::InitialStatus, Operation::Replace, &put), with_status(&object, status), old);
+            object = answer.map_err(|error| Failure::Rejected(CaseRequest::InitialStatus, error.into()))?;
         }
         if let (true, Some(definition)) = (patched, self.bench.setup.subject.definition()) {
             let spec = definition.get("spec").cloned().unwrap_or_default();
@@ -505,16 +512,16 @@ impl Run<'_> {
             self.bench.redefine(&spec, Some(&sentinel))?;
             let mut restored = Value::clone(&object);
             insert(&mut restored, "sentinel", sentinel.into());
-            let answer = self.send((Step::Restored, Operation::Replace, &path), restored, Some(object));
-            answer.map_err(|error| Failure::Rejected(Step::Restored, error.into()))?;
+            let answer = self.send((CaseRequest::Restored, Operation::Replace, &path), restored, Some(object));
+            answer.map_err(|error| Failure::Rejected(CaseRequest::Restored, error.into()))?;
             self.bench.redefine(&spec, None)?;
             object = self.bench.get(&path).map_err(|e| Failure::Patches(e.message))?.object;
         }
-        Ok(Stored { path, object })
+        Ok(CaseState { path, object })
     }
 
     /// Compares the stored object with `expected`.
-    fn compare(&mut self, stored: &Stored) -> Result<(), Failure> {
+    fn compare(&mut self, stored: &CaseState) -> Result<(), Failure> {
         let read = self.bench.get(&stored.path);
         let found = read.ok().map(|accepted| comparable(Arc::unwrap_or_clone(accepted.object)));
         self.stored.clone_from(&found);

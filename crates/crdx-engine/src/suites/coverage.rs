@@ -7,21 +7,21 @@
 
 mod tree;
 
-use super::outcome::{Step, Write};
+use super::outcome::{CaseRequest, CaseWrite};
 use crdx_server::crd;
-use crdx_server::pipeline::compiled::{Dialect, Node as Compiled};
-use crdx_server::pipeline::{self, Facts, ResourceVersion, Source};
+use crdx_server::pipeline::compiled::{Dialect, SchemaNode as Compiled};
+use crdx_server::pipeline::{self, Facts, ObjectOrigin, ResourceVersion};
 use crdx_server::rules::Rules;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
 use crdx_value::release::Release;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use tree::Node;
+use tree::ConstraintNode;
 
 /// The kind of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ConstraintKind {
     /// `x-kubernetes-validations`
     Rule,
     /// `enum`
@@ -36,7 +36,7 @@ pub enum Kind {
     Union,
 }
 
-impl Kind {
+impl ConstraintKind {
     /// Every kind, in the order of reports.
     pub const ALL: [Self; 6] = [Self::Rule, Self::Enum, Self::Pattern, Self::Bound, Self::Required, Self::Union];
 
@@ -73,7 +73,7 @@ pub struct Constraint {
     /// The keyword, as a path below the schema of the version (`properties.spec.required`).
     pub keyword_path: String,
     /// The kind of constraint.
-    pub kind: Kind,
+    pub kind: ConstraintKind,
     /// The keyword and its value, or the message of a rule.
     pub text: String,
     /// The number of accepted writes for which the constraint holds.
@@ -98,7 +98,7 @@ pub struct Coverage {
     pub version: String,
     /// The constraints, in the order of the schema.
     pub constraints: Vec<Constraint>,
-    root: Node,
+    root: ConstraintNode,
     schema: Compiled,
     rules: Option<Rules>,
     /// The constraint of each rule, by the path of its node and its index in the node.
@@ -139,9 +139,9 @@ impl Coverage {
     }
 
     /// Counts a write.
-    pub fn observe(&mut self, write: &Write) {
+    pub fn observe(&mut self, write: &CaseWrite) {
         match &write.answer {
-            Ok(_) if write.step == Step::Delete => {}
+            Ok(_) if write.step == CaseRequest::Delete => {}
             Ok(stored) => {
                 self.count(stored, write.old.as_deref(), true);
             }
@@ -156,11 +156,11 @@ impl Coverage {
 
     /// Returns the object that the server validated: the sent object after pruning, defaulting and the strategy's
     /// preparation.
-    fn validated(&self, write: &Write) -> Option<Value> {
-        let mut object = pipeline::decode(&self.stages, write.sent.clone(), Source::Request).ok()?.object;
+    fn validated(&self, write: &CaseWrite) -> Option<Value> {
+        let mut object = pipeline::decode(&self.stages, write.sent.clone(), ObjectOrigin::Request).ok()?.object;
         pipeline::default(&self.stages, &mut object).ok()?;
         match (write.step, &write.old) {
-            (Step::InitialStatus | Step::UpdateStatus, Some(old)) => {
+            (CaseRequest::InitialStatus | CaseRequest::UpdateStatus, Some(old)) => {
                 pipeline::prepare_status_update(&mut object, old);
             }
             (_, Some(old)) => pipeline::prepare_update(&self.stages, &mut object, old),
@@ -195,7 +195,7 @@ impl Coverage {
     }
 
     /// Returns the indices of the constraints that the object of a rejected write violates, in order.
-    pub fn violated(&self, write: &Write) -> Vec<usize> {
+    pub fn violated(&self, write: &CaseWrite) -> Vec<usize> {
         let Some(object) = self.validated(write) else { return Vec::new() };
         let results = self.results(&object, write.old.as_deref(), false);
         let violated: BTreeSet<usize> =
@@ -231,14 +231,14 @@ mod tests {
               b: {type: array, items: {type: string, enum: [p, q]}}
 ";
 
-    fn write(sent: &str, old: Option<&str>, accepted: bool) -> Write {
+    fn write(sent: &str, old: Option<&str>, accepted: bool) -> CaseWrite {
         let read = |text: &str| {
             let text = format!("{{apiVersion: example.com/v1, kind: Kite, metadata: {{name: k}}, spec: {text}}}");
             yaml::read(text.as_bytes()).unwrap()
         };
         let sent = read(sent);
-        Write {
-            step: if old.is_some() { Step::Update } else { Step::Initial },
+        CaseWrite {
+            step: if old.is_some() { CaseRequest::Update } else { CaseRequest::Initial },
             answer: if accepted { Ok(Arc::new(sent.clone())) } else { Err("no".into()) },
             errors: if accepted { Vec::new() } else { vec![crdx_value::field::FieldError::required(&ROOT, "")] },
             old: old.map(|old| Arc::new(read(old))),
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    fn counts(writes: &[Write]) -> Vec<(String, usize, usize)> {
+    fn counts(writes: &[CaseWrite]) -> Vec<(String, usize, usize)> {
         let crd = kites(SCHEMA);
         let mut coverage = Coverage::new(&crd, "v1", Release::NEWEST).unwrap();
         for write in writes {

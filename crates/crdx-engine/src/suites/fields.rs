@@ -5,7 +5,7 @@ use crdx_value::{Map, Value};
 
 /// A problem with a field of a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct FieldProblem {
     /// The path of the field (`tests.onCreate[2].initial`).
     pub path: String,
     /// The message.
@@ -24,11 +24,11 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Returns a problem if the value is neither a mapping nor null.
-    pub fn from_value(value: Option<&'a Value>, path: &str) -> Result<Self, Problem> {
+    pub fn from_value(value: Option<&'a Value>, path: &str) -> Result<Self, FieldProblem> {
         let members = match value {
             None | Some(Value::Null) => None,
             Some(Value::Object(members)) => Some(members),
-            Some(_) => return Err(Problem { path: path.to_owned(), message: "must be a mapping".to_owned() }),
+            Some(_) => return Err(FieldProblem { path: path.to_owned(), message: "must be a mapping".to_owned() }),
         };
         Ok(Self { path: path.to_owned(), members, known: Vec::new() })
     }
@@ -44,12 +44,12 @@ impl<'a> Fields<'a> {
         self.members?.get(key).filter(|value| !value.is_null())
     }
 
-    fn problem(&self, key: &str, what: &str) -> Problem {
-        Problem { path: self.path(key), message: format!("{key} must be {what}") }
+    fn problem(&self, key: &str, what: &str) -> FieldProblem {
+        FieldProblem { path: self.path(key), message: format!("{key} must be {what}") }
     }
 
     /// Reads a text.
-    pub fn text(&mut self, key: &'static str) -> Result<Option<String>, Problem> {
+    pub fn text(&mut self, key: &'static str) -> Result<Option<String>, FieldProblem> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -58,12 +58,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a text; one that consists of white space is absent.
-    pub fn filled(&mut self, key: &'static str) -> Result<Option<String>, Problem> {
+    pub fn filled(&mut self, key: &'static str) -> Result<Option<String>, FieldProblem> {
         Ok(self.text(key)?.filter(|text| !text.trim().is_empty()))
     }
 
     /// Reads a boolean, false if it is absent.
-    pub fn flag(&mut self, key: &'static str) -> Result<bool, Problem> {
+    pub fn flag(&mut self, key: &'static str) -> Result<bool, FieldProblem> {
         match self.value(key) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a list, with the path of each item.
-    pub fn list(&mut self, key: &'static str) -> Result<Option<Vec<(&'a Value, String)>>, Problem> {
+    pub fn list(&mut self, key: &'static str) -> Result<Option<Vec<(&'a Value, String)>>, FieldProblem> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::Array(items)) => {
@@ -84,24 +84,24 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a list of texts.
-    pub fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>, Problem> {
+    pub fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>, FieldProblem> {
         let Some(items) = self.list(key)? else { return Ok(None) };
         let text = |(item, path): (&Value, String)| match item {
             Value::String(text) => Ok(text.clone()),
-            _ => Err(Problem { path, message: format!("{key} must be a list of strings") }),
+            _ => Err(FieldProblem { path, message: format!("{key} must be a list of strings") }),
         };
         items.into_iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
     /// Returns a warning for each member that was not read.
-    pub fn unknown(&self) -> Vec<Problem> {
+    pub fn unknown(&self) -> Vec<FieldProblem> {
         let keys = self.members.into_iter().flat_map(Map::keys);
         let unknown = keys.filter(|key| !self.known.contains(&key.as_str()));
         unknown
             .map(|key| {
                 let hint = suggest::closest(key, self.known.iter().copied());
                 let hint = hint.map_or_else(String::new, |known| format!("; {}", suggest::did_you_mean(known)));
-                Problem { path: self.path(key), message: format!("unknown field {key:?} is ignored{hint}") }
+                FieldProblem { path: self.path(key), message: format!("unknown field {key:?} is ignored{hint}") }
             })
             .collect()
     }

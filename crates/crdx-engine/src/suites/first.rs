@@ -5,7 +5,7 @@ mod near_miss;
 mod text;
 
 use super::compare::comparable;
-use super::coverage::{Coverage, Kind};
+use super::coverage::{ConstraintKind, Coverage};
 use super::variant::Variant;
 use crate::examples::{Checker, ExampleError, ExampleFields, example};
 use crdx_value::GoError;
@@ -100,7 +100,7 @@ pub fn first_suite(definition: &Value, crd_file: &str, release: Release) -> Resu
         match found {
             Some(miss) => {
                 covered += 1;
-                let name = if constraint.kind == Kind::Rule { what } else { format!("{what} is violated") };
+                let name = if constraint.kind == ConstraintKind::Rule { what } else { format!("{what} is violated") };
                 cases.push(Case {
                     name,
                     initial: miss.initial,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A request of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CaseRequest {
     /// The create of `initial`.
     Initial,
     /// The write of the status of `initial`.
@@ -25,7 +25,7 @@ pub enum Step {
     Delete,
 }
 
-impl Step {
+impl CaseRequest {
     /// Returns the request as the object of a sentence: `the server rejected …`.
     pub fn text(self) -> &'static str {
         match self {
@@ -51,9 +51,9 @@ impl Step {
 
 /// A request and its answer.
 #[derive(Clone, Debug)]
-pub struct Write {
+pub struct CaseWrite {
     /// The request.
-    pub step: Step,
+    pub step: CaseRequest,
     /// The object that was sent.
     pub sent: Value,
     /// The existing object that the request replaces.
@@ -79,22 +79,22 @@ pub enum Failure {
     /// `initialCRDPatches` cannot be applied, or the server rejects the patched CRD.
     Patches(String),
     /// The server rejected a request that was expected to pass.
-    Rejected(Step, String),
+    Rejected(CaseRequest, String),
     /// The server accepted a request that was expected to be rejected, with this message if the case contains one.
-    Accepted(Step, Option<String>),
+    Accepted(CaseRequest, Option<String>),
     /// The server rejected the request with an unexpected message.
     OtherError {
         /// The request.
-        step: Step,
+        step: CaseRequest,
         /// The expected part of the server's message.
         expected: String,
         /// The server's message.
         message: String,
     },
     /// The request needs more steps or memory than the program uses for one.
-    Unfinished(Step),
+    Unfinished(CaseRequest),
     /// The case writes the status of a built-in kind that is not validated.
-    BuiltInStatus(Step),
+    BuiltInStatus(CaseRequest),
     /// The case contains `expectedStatusError`, but `updated` has no status.
     NoStatus,
     /// The stored object differs from the expected one. Both are without the metadata that the server writes.
@@ -123,8 +123,8 @@ impl Failure {
             | Self::Accepted(step, None)
             | Self::Unfinished(step)
             | Self::BuiltInStatus(step) => step.field(),
-            Self::Accepted(Step::UpdateStatus, Some(_))
-            | Self::OtherError { step: Step::UpdateStatus, .. }
+            Self::Accepted(CaseRequest::UpdateStatus, Some(_))
+            | Self::OtherError { step: CaseRequest::UpdateStatus, .. }
             | Self::NoStatus => "expectedStatusError",
             Self::Accepted(..) | Self::OtherError { .. } => "expectedError",
             Self::Differs { .. } => "expected",
@@ -196,11 +196,11 @@ impl fmt::Display for Failure {
 
 /// The result of a case on one server.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct CaseOutcome {
     /// The failure; `None` if the case passes.
     pub failure: Option<Failure>,
     /// The writes of the object, in order.
-    pub writes: Vec<Write>,
+    pub writes: Vec<CaseWrite>,
     /// The stored object at the end, if the case reached it.
     pub stored: Option<Value>,
 }

@@ -1,7 +1,7 @@
 //! `initialCRDPatches`: JSON patches as `vmware-archive/yaml-patch` applies them to the file of a CRD. A path may
 //! select items of a list by a member, as in `/spec/versions/name=v1/served`.
 
-use crdx_server::apply::json_patch::{self, Operation, Patch};
+use crdx_server::apply::json_patch::{self, Patch, PatchOperation};
 use crdx_value::Value;
 
 /// The operation that cannot be applied.
@@ -60,7 +60,7 @@ pub fn apply(patches: &[Value], crd: &Value) -> Result<Value, PatchError> {
                 return Err(failed(PatchFailure::MissingKey { op: op.to_owned(), path }));
             }
             let value = Some(patch.get("value").cloned().unwrap_or_default());
-            let operation = Operation { op: op.to_owned(), path: Ok(path), from: Ok(String::new()), value };
+            let operation = PatchOperation { op: op.to_owned(), path: Ok(path), from: Ok(String::new()), value };
             Patch::unlimited()
                 .apply(&operation, &mut document)
                 .map_err(|error| failed(PatchFailure::NotApplied(error)))?;

@@ -17,7 +17,7 @@ pub enum Subject {
         file: Arc<Value>,
     },
     /// A resource of a built-in kind.
-    BuiltIn(Resource),
+    BuiltIn(TestedResource),
 }
 
 impl Subject {
@@ -30,9 +30,9 @@ impl Subject {
     }
 
     /// The resource.
-    pub(crate) fn resource(&self) -> Resource {
+    pub(crate) fn resource(&self) -> TestedResource {
         match self {
-            Self::CustomResource { definition, .. } => Resource::from_crd(definition),
+            Self::CustomResource { definition, .. } => TestedResource::from_crd(definition),
             Self::BuiltIn(resource) => resource.clone(),
         }
     }
@@ -40,7 +40,7 @@ impl Subject {
 
 /// A resource in all its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resource {
+pub struct TestedResource {
     /// The API group; empty for the core group.
     pub group: String,
     /// The plural.
@@ -53,7 +53,7 @@ pub struct Resource {
     pub version: Option<String>,
 }
 
-impl Resource {
+impl TestedResource {
     /// Returns the resource that a CRD defines.
     pub(crate) fn from_crd(crd: &Value) -> Self {
         let text = |path: &[&str]| crd.str_at(path).unwrap_or_default().to_owned();
@@ -78,7 +78,7 @@ impl Resource {
         Self::find_built_in(release, |r| r.kind == kind && r.group == group)
     }
 
-    fn find_built_in(release: Release, matches: impl Fn(&resources::Resource) -> bool) -> Option<Self> {
+    fn find_built_in(release: Release, matches: impl Fn(&resources::ApiResource) -> bool) -> Option<Self> {
         let found = resources::resources(release.minor().number().into()).find(|r| r.writable && matches(r))?;
         Some(Self {
             group: found.group.to_owned(),
@@ -106,24 +106,25 @@ mod tests {
 
     #[test]
     fn built_in_kinds_are_found_by_name_and_kind() {
-        let deployments = Resource::built_in("deployments.apps", Release::NEWEST).unwrap();
+        let deployments = TestedResource::built_in("deployments.apps", Release::NEWEST).unwrap();
         assert_eq!((deployments.kind.as_str(), deployments.namespaced), ("Deployment", true));
         assert_eq!(deployments.name(), "deployments.apps");
-        assert_eq!(Resource::of_built_in_kind("Deployment.apps", Release::NEWEST), Some(deployments));
-        let pods = Resource::built_in("pods", Release::NEWEST).unwrap();
+        assert_eq!(TestedResource::of_built_in_kind("Deployment.apps", Release::NEWEST), Some(deployments));
+        let pods = TestedResource::built_in("pods", Release::NEWEST).unwrap();
         assert_eq!(
             (pods.name(), pods.collection("v1", "a")),
             ("pods".to_owned(), "/api/v1/namespaces/a/pods".to_owned())
         );
-        assert_eq!(Resource::of_built_in_kind("Pod.", Release::NEWEST), Some(pods));
+        assert_eq!(TestedResource::of_built_in_kind("Pod.", Release::NEWEST), Some(pods));
         for unknown in ["deployments", "deployments.example.com", "tokenreviews.authentication.k8s.io", ""] {
-            assert_eq!(Resource::built_in(unknown, Release::NEWEST), None, "{unknown}");
+            assert_eq!(TestedResource::built_in(unknown, Release::NEWEST), None, "{unknown}");
         }
     }
 
     #[test]
     fn built_in_kinds_depend_on_the_release() {
-        let found = |minor| Resource::built_in("deviceclasses.resource.k8s.io", Release::new(minor).unwrap()).is_some();
+        let found =
+            |minor| TestedResource::built_in("deviceclasses.resource.k8s.io", Release::new(minor).unwrap()).is_some();
         assert!(!found(30) && found(37));
     }
 }

@@ -1,7 +1,7 @@
 //! A suite in the format of `openshift/api` and `hypershift` (`*.testsuite.yaml`), with these extensions: `crds`,
 //! `policies`, `kubernetesVersions`, `onDelete`, `onApply` and `expectedWarnings`.
 
-pub use super::fields::Problem;
+pub use super::fields::FieldProblem;
 
 use super::fields::Fields;
 use crdx_text::spans::{Cache, Spans};
@@ -83,7 +83,7 @@ impl Action {
 
 /// An object of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum CaseObject {
     /// A string that contains YAML.
     Text(String),
     /// A document of a file.
@@ -104,7 +104,7 @@ pub enum SourceError {
     NotAnObject,
 }
 
-impl Source {
+impl CaseObject {
     /// Returns the object.
     ///
     /// # Errors
@@ -133,13 +133,13 @@ pub struct Case {
     /// The request.
     pub action: Action,
     /// `initial`
-    pub initial: Option<Source>,
+    pub initial: Option<CaseObject>,
     /// `updated` or `applied`.
-    pub changed: Option<Source>,
+    pub changed: Option<CaseObject>,
     /// `initialCRDPatches`: operations on the CRD while `initial` is created.
     pub patches: Vec<Value>,
     /// `expected`
-    pub expected: Option<Source>,
+    pub expected: Option<CaseObject>,
     /// `expectedError`
     pub expected_error: Option<String>,
     /// `expectedStatusError`
@@ -174,7 +174,7 @@ impl Suite {
                     position: duplicate.second,
                     message: format!("{}: first at {}, and the last one is used", duplicate.message, duplicate.first),
                 });
-                let warning = |Problem { path, message }| Warning { position: suite.position(&path), message };
+                let warning = |FieldProblem { path, message }| Warning { position: suite.position(&path), message };
                 suite.warnings = duplicates.chain(unknown.into_iter().map(warning)).collect();
                 Ok(suite)
             }
@@ -240,7 +240,7 @@ impl Suite {
     }
 
     /// Sets the fields. Returns the unknown fields.
-    fn fill(&mut self, value: &Value) -> Result<Vec<Problem>, Problem> {
+    fn fill(&mut self, value: &Value) -> Result<Vec<FieldProblem>, FieldProblem> {
         let mut top = Fields::from_value(Some(value), "")?;
         // Only controller-gen needs `apiVersion`.
         let _ = top.value("apiVersion");
@@ -252,13 +252,13 @@ impl Suite {
         self.version = top.filled("version")?;
         self.feature_gates = top.texts("featureGates")?.unwrap_or_default();
         if let Some(versions) = top.texts("kubernetesVersions")? {
-            let wrong = |message| Problem { path: "kubernetesVersions".to_owned(), message };
+            let wrong = |message| FieldProblem { path: "kubernetesVersions".to_owned(), message };
             let set = versions.join(",").parse::<ReleaseSet>().map_err(|error| wrong(error.to_string()))?;
             self.releases = Some(set);
         }
         if self.crd_name.is_empty() && self.crd.is_none() {
             let message = "neither crdName nor crd names the CRD to test".to_owned();
-            return Err(Problem { path: String::new(), message });
+            return Err(FieldProblem { path: String::new(), message });
         }
         let mut tests = Fields::from_value(top.value("tests"), "tests")?;
         let mut unknown = top.unknown();
@@ -280,8 +280,8 @@ impl Suite {
     }
 }
 
-fn case(fields: &mut Fields<'_>, path: String, action: Action) -> Result<Case, Problem> {
-    let text = |text: Option<String>| text.map(Source::Text);
+fn case(fields: &mut Fields<'_>, path: String, action: Action) -> Result<Case, FieldProblem> {
+    let text = |text: Option<String>| text.map(CaseObject::Text);
     let updates = action == Action::Update;
     let changed = match action {
         Action::Update => Some("updated"),
@@ -310,7 +310,7 @@ fn case(fields: &mut Fields<'_>, path: String, action: Action) -> Result<Case, P
     let needed = [(case.initial.is_none() && action != Action::Apply, "initial")];
     let needed = needed.into_iter().chain(changed.map(|key| (case.changed.is_none(), key)));
     if let Some((_, key)) = needed.into_iter().find(|(missing, _)| *missing) {
-        return Err(Problem { path: case.path, message: format!("the case has no {key}") });
+        return Err(FieldProblem { path: case.path, message: format!("the case has no {key}") });
     }
     Ok(case)
 }

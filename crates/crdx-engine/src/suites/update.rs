@@ -4,7 +4,7 @@
 mod edit;
 
 use super::compare::comparable;
-use super::outcome::{Failure, Outcome, Step};
+use super::outcome::{CaseOutcome, CaseRequest, Failure};
 use super::suite::{Action, Case, Suite};
 use super::yaml_text::{block, quoted};
 use crdx_value::Value;
@@ -48,32 +48,32 @@ pub enum NotUpdated {
 ///
 /// # Errors
 /// Returns an error if the failure cannot be made the expectation.
-pub fn edits(case: &Case, outcome: &Outcome) -> Result<Vec<Edit>, NotUpdated> {
+pub fn edits(case: &Case, outcome: &CaseOutcome) -> Result<Vec<Edit>, NotUpdated> {
     let Some(failure) = &outcome.failure else { return Ok(Vec::new()) };
     if matches!(case.action, Action::Valid | Action::Invalid) {
         return Err(NotUpdated::Document);
     }
     let write = outcome.writes.last();
-    let message = |step: Step, message: &str| {
+    let message = |step: CaseRequest, message: &str| {
         let error = write.and_then(|write| write.errors.first());
         Edit::Text(error_field(step), error.map_or_else(|| without_name(message), part_of_message))
     };
     let under_test = match case.action {
-        Action::Create => Step::Initial,
-        Action::Apply => Step::Apply,
-        Action::Delete => Step::Delete,
-        Action::Update | Action::Valid | Action::Invalid => Step::Update,
+        Action::Create => CaseRequest::Initial,
+        Action::Apply => CaseRequest::Apply,
+        Action::Delete => CaseRequest::Delete,
+        Action::Update | Action::Valid | Action::Invalid => CaseRequest::Update,
     };
     match failure {
         Failure::Differs { stored, .. } if !stored.is_null() => Ok(vec![Edit::Object("expected", stored.clone())]),
-        Failure::Rejected(step, text) if *step == under_test || *step == Step::UpdateStatus => {
+        Failure::Rejected(step, text) if *step == under_test || *step == CaseRequest::UpdateStatus => {
             let removed = case.expected.is_some().then_some(Edit::Remove("expected"));
             Ok([message(*step, text)].into_iter().chain(removed).collect())
         }
         Failure::OtherError { step, message: text, .. } => Ok(vec![message(*step, text)]),
         Failure::Accepted(step, Some(_)) => {
             let stored = write.and_then(|write| write.answer.as_ref().ok());
-            let expected = stored.filter(|_| case.expected.is_none() && *step != Step::Delete);
+            let expected = stored.filter(|_| case.expected.is_none() && *step != CaseRequest::Delete);
             let expected = expected.map(|stored| Edit::Object("expected", comparable(Value::clone(stored))));
             Ok([Edit::Remove(error_field(*step))].into_iter().chain(expected).collect())
         }
@@ -82,8 +82,8 @@ pub fn edits(case: &Case, outcome: &Outcome) -> Result<Vec<Edit>, NotUpdated> {
     }
 }
 
-fn error_field(step: Step) -> &'static str {
-    if step == Step::UpdateStatus { "expectedStatusError" } else { "expectedError" }
+fn error_field(step: CaseRequest) -> &'static str {
+    if step == CaseRequest::UpdateStatus { "expectedStatusError" } else { "expectedError" }
 }
 
 /// Returns the part of the server's message that a case expects for a field error.

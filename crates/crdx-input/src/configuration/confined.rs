@@ -1,9 +1,9 @@
 //! The files that the settings of a project may name: regular files of the project. The settings may be those of a pull
 //! request, and messages about a file, which a log may publish, show its lines.
 
-use super::{ConfigurationError, Key, Origin, Setting, Settings};
-use crate::Options;
-use crate::files::{Source, Step, expand};
+use super::{ConfigurationError, Origin, Setting, SettingKey, Settings};
+use crate::InputOptions;
+use crate::files::{InputSource, ReadStep, expand};
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
 use crdx_files::check_regular;
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 /// A path, a file in a directory, or the target of a link is outside of the project, or is not a regular file.
 pub fn check_paths(
     settings: &Settings,
-    keys: impl IntoIterator<Item = Key>,
-    options: &Options,
+    keys: impl IntoIterator<Item = SettingKey>,
+    options: &InputOptions,
 ) -> Result<(), ConfigurationError> {
     let Some(root) = settings.root.as_deref().and_then(|root| fs::canonicalize(root).ok()) else { return Ok(()) };
     for key in keys {
@@ -34,7 +34,7 @@ pub fn check_paths(
 ///
 /// # Errors
 /// As [`check_paths`].
-pub fn check_targets(settings: &Settings, options: &Options) -> Result<(), ConfigurationError> {
+pub fn check_targets(settings: &Settings, options: &InputOptions) -> Result<(), ConfigurationError> {
     let Some(root) = settings.root.as_deref().and_then(|root| fs::canonicalize(root).ok()) else { return Ok(()) };
     for target in &settings.targets {
         for (key, values) in target.all_paths() {
@@ -45,10 +45,10 @@ pub fn check_targets(settings: &Settings, options: &Options) -> Result<(), Confi
 }
 
 /// The file that a step reads.
-fn file(step: Step) -> Option<PathBuf> {
+fn file(step: ReadStep) -> Option<PathBuf> {
     match step {
-        Step::Named(Source::File(path)) | Step::Found(Source::File(path)) => Some(path),
-        Step::Definitions(definitions) => Some(definitions.path().to_owned()),
+        ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => Some(path),
+        ReadStep::Definitions(definitions) => Some(definitions.path().to_owned()),
         _ => None,
     }
 }
@@ -56,7 +56,7 @@ fn file(step: Step) -> Option<PathBuf> {
 struct Project<'a> {
     /// The root, without links.
     root: &'a Path,
-    key: Key,
+    key: SettingKey,
     /// The key in messages.
     label: &'a str,
     /// The place of the key in the file.
@@ -64,8 +64,8 @@ struct Project<'a> {
 }
 
 impl Project<'_> {
-    fn check(&self, values: &[String], options: &Options) -> Result<(), ConfigurationError> {
-        let options = if self.key == Key::Crds { options.clone().of_definitions() } else { options.clone() };
+    fn check(&self, values: &[String], options: &InputOptions) -> Result<(), ConfigurationError> {
+        let options = if self.key == SettingKey::Crds { options.clone().of_definitions() } else { options.clone() };
         // A path given twice is read once.
         let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
         for value in values {
@@ -114,7 +114,11 @@ mod tests {
     fn error(place: &Path, value: &str) -> Option<String> {
         fs::write(place.join("project/.crdx.yaml"), format!("policies: {value}\n")).unwrap();
         let settings = Lookup::default().read(&place.join("project"), false).unwrap();
-        let found = check_paths(&settings, [Key::Policies], &Options { recursive: true, ..Options::default() });
+        let found = check_paths(
+            &settings,
+            [SettingKey::Policies],
+            &InputOptions { recursive: true, ..InputOptions::default() },
+        );
         found.err().map(|error| error.to_string())
     }
 

@@ -27,7 +27,7 @@ pub enum ValueError {
 
 /// A key, which is also a flag and a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub enum SettingKey {
     /// Files and directories with CRDs.
     Crds,
     /// The simulated versions.
@@ -50,7 +50,7 @@ pub enum Key {
     Output,
 }
 
-impl Key {
+impl SettingKey {
     /// All keys, in the order in which `config` prints them.
     pub const ALL: [Self; 10] = [
         Self::Crds,

@@ -114,11 +114,11 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigurationError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::Key;
+    use crate::configuration::SettingKey;
     use std::fs;
 
     fn crds(directory: &Path, relative: bool) -> Vec<String> {
-        Lookup::default().read(directory, relative).unwrap().values(Key::Crds).to_vec()
+        Lookup::default().read(directory, relative).unwrap().values(SettingKey::Crds).to_vec()
     }
 
     #[test]

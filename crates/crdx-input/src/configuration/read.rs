@@ -1,7 +1,7 @@
 //! Decodes the file. Every error has the position in the file.
 
 use super::targets::{TargetKey, TargetSettings};
-use super::{ConfigurationError, FILE_NAME, Key, Origin, Setting, Settings};
+use super::{ConfigurationError, FILE_NAME, Origin, Setting, SettingKey, Settings};
 use crate::git::reference;
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -40,8 +40,8 @@ pub fn settings(text: &[u8], name: &str, base: &Path, full: &Path) -> Result<Set
             settings.targets = file.targets(value)?;
             continue;
         }
-        let Some(key) = Key::ALL.into_iter().find(|key| key.name() == name) else {
-            let names: Vec<&str> = Key::ALL.into_iter().map(Key::name).chain([TARGETS]).collect();
+        let Some(key) = SettingKey::ALL.into_iter().find(|key| key.name() == name) else {
+            let names: Vec<&str> = SettingKey::ALL.into_iter().map(SettingKey::name).chain([TARGETS]).collect();
             return Err(file.unknown_key(name, name, &names));
         };
         if *value == Value::Null {
@@ -116,13 +116,13 @@ impl File<'_> {
         Ok(target)
     }
 
-    fn values(&self, key: Key, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
+    fn values(&self, key: SettingKey, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         match value {
             Value::Array(items) if !key.is_mapping() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
                 let values: Vec<String> = items.iter().enumerate().map(item).collect::<Result<_, _>>()?;
                 // Several versions are one value of the flag.
-                let is_one = key == Key::KubernetesVersion && !values.is_empty();
+                let is_one = key == SettingKey::KubernetesVersion && !values.is_empty();
                 Ok(if is_one { vec![values.join(",")] } else { values })
             }
             Value::Object(members) if key.is_mapping() => {
@@ -133,9 +133,9 @@ impl File<'_> {
     }
 
     /// A member of a mapping, as `KEY=VALUE`. YAML reads `off` as false.
-    fn member(&self, key: Key, member: &str, value: &Value) -> Result<String, ConfigurationError> {
+    fn member(&self, key: SettingKey, member: &str, value: &Value) -> Result<String, ConfigurationError> {
         let path = format!("{}.{member}", key.name());
-        if key == Key::Output {
+        if key == SettingKey::Output {
             return Ok(format!("{member}={}", self.value(key, &path, value)?));
         }
         let severity = match value {
@@ -148,14 +148,14 @@ impl File<'_> {
         Ok(text)
     }
 
-    fn value(&self, key: Key, path: &str, value: &Value) -> Result<String, ConfigurationError> {
+    fn value(&self, key: SettingKey, path: &str, value: &Value) -> Result<String, ConfigurationError> {
         let Value::String(text) = value else {
             let help = match (key, value) {
-                (Key::KubernetesVersion, Value::Float(_) | Value::Int(_)) => {
+                (SettingKey::KubernetesVersion, Value::Float(_) | Value::Int(_)) => {
                     "write the version in quotes, such as \"1.34\""
                 }
-                (Key::Severities, _) => SEVERITIES,
-                (Key::Output, _) => "write a format, such as json, or a mapping of commands to formats",
+                (SettingKey::Severities, _) => SEVERITIES,
+                (SettingKey::Output, _) => "write a format, such as json, or a mapping of commands to formats",
                 _ => "write a string, or a list of strings",
             };
             let name = path.split('[').next().unwrap_or(path);
@@ -199,16 +199,16 @@ mod tests {
         let settings =
             read("crds: [a, b/]\nkubernetesVersion: [\"1.31\", \"1.33\"]\nskip: Secret\nold:\noutput: {lint: json}\n");
         let settings = settings.unwrap();
-        assert_eq!(settings.values(Key::Crds), ["a", "b/"]);
-        assert_eq!(settings.values(Key::KubernetesVersion), ["1.31,1.33"]);
+        assert_eq!(settings.values(SettingKey::Crds), ["a", "b/"]);
+        assert_eq!(settings.values(SettingKey::KubernetesVersion), ["1.31,1.33"]);
         assert_eq!(
-            (settings.values(Key::Skip), settings.values(Key::Output)),
+            (settings.values(SettingKey::Skip), settings.values(SettingKey::Output)),
             (&["Secret".to_owned()][..], &["lint=json".to_owned()][..])
         );
-        assert_eq!(settings.settings.get(&Key::Skip).unwrap().origin.to_string(), ".crdx.yaml:3:1");
-        assert!(!settings.settings.contains_key(&Key::Old));
+        assert_eq!(settings.settings.get(&SettingKey::Skip).unwrap().origin.to_string(), ".crdx.yaml:3:1");
+        assert!(!settings.settings.contains_key(&SettingKey::Old));
         let severities = read("severities:\n  Input: off\n  Format: note\n").unwrap();
-        let mut values = severities.values(Key::Severities).to_vec();
+        let mut values = severities.values(SettingKey::Severities).to_vec();
         values.sort();
         assert_eq!(values, ["Format=note", "Input=off"]);
         assert!(read("").unwrap().settings.is_empty());

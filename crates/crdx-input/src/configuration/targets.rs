@@ -1,6 +1,6 @@
 //! The targets in the file: parts of the project that are validated on their own, as for clusters of their own.
 
-use super::Key;
+use super::SettingKey;
 use crdx_engine::report::SourceLocation;
 
 /// An entry of `targets`.
@@ -54,14 +54,14 @@ impl TargetKey {
     }
 
     /// The key of the file whose values have the same form.
-    pub fn form(self) -> Key {
+    pub fn form(self) -> SettingKey {
         match self {
-            Self::Name | Self::Namespace => Key::Namespaces,
+            Self::Name | Self::Namespace => SettingKey::Namespaces,
             // They are relative to the file, and need no program.
-            Self::Paths | Self::Old => Key::Old,
-            Self::Crds => Key::Crds,
-            Self::Policies => Key::Policies,
-            Self::KubernetesVersion => Key::KubernetesVersion,
+            Self::Paths | Self::Old => SettingKey::Old,
+            Self::Crds => SettingKey::Crds,
+            Self::Policies => SettingKey::Policies,
+            Self::KubernetesVersion => SettingKey::KubernetesVersion,
         }
     }
 }
@@ -96,8 +96,13 @@ impl TargetSettings {
     }
 
     /// Returns the paths that it names, with the key that has the same form.
-    pub fn all_paths(&self) -> impl Iterator<Item = (Key, &Vec<String>)> {
-        [(Key::Old, &self.paths), (Key::Crds, &self.crds), (Key::Policies, &self.policies), (Key::Old, &self.old)]
-            .into_iter()
+    pub fn all_paths(&self) -> impl Iterator<Item = (SettingKey, &Vec<String>)> {
+        [
+            (SettingKey::Old, &self.paths),
+            (SettingKey::Crds, &self.crds),
+            (SettingKey::Policies, &self.policies),
+            (SettingKey::Old, &self.old),
+        ]
+        .into_iter()
     }
 }

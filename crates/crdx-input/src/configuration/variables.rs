@@ -1,6 +1,6 @@
 //! Reads the environment variables.
 
-use super::{ConfigurationError, Key, Origin, Setting};
+use super::{ConfigurationError, Origin, Setting, SettingKey};
 use crdx_files::cache::VARIABLE;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,9 +12,11 @@ const OTHERS: [&str; 3] = ["CRDX_CONFIG", "CRDX_NO_CONFIG", VARIABLE];
 ///
 /// # Errors
 /// Returns an error for an invalid value.
-pub fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<BTreeMap<Key, Setting>, ConfigurationError> {
+pub fn of_variables(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<BTreeMap<SettingKey, Setting>, ConfigurationError> {
     let mut settings = BTreeMap::new();
-    for key in Key::ALL {
+    for key in SettingKey::ALL {
         let name = key.variable();
         let Some(text) = variable(name) else { continue };
         let failed = |message: String| {
@@ -28,7 +30,7 @@ pub fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<BTree
             key.check(value).map_err(|error| failed(format!("{value:?}: {error}")))?;
         }
         if !values.is_empty() {
-            let is_one = key == Key::KubernetesVersion;
+            let is_one = key == SettingKey::KubernetesVersion;
             let values = if is_one { vec![values.join(",")] } else { values };
             settings.insert(key, Setting { values, origin: Origin::Variable(name) });
         }
@@ -38,7 +40,7 @@ pub fn of_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<BTree
 
 /// Returns true if a variable has the prefix of this program's variables and no meaning, such as a misspelt one.
 pub fn is_unknown(name: &str) -> bool {
-    let is_known = OTHERS.contains(&name) || Key::ALL.iter().any(|key| key.variable() == name);
+    let is_known = OTHERS.contains(&name) || SettingKey::ALL.iter().any(|key| key.variable() == name);
     name.starts_with("CRDX_") && !is_known
 }
 
@@ -52,7 +54,7 @@ mod tests {
             of_variables(&|asked| (asked == name).then(|| OsString::from(value)))
         };
         let settings = read("CRDX_CRDS", "a b\n\n c,d \n").unwrap();
-        assert_eq!(settings.get(&Key::Crds).unwrap().values, ["a b", "c,d"]);
+        assert_eq!(settings.get(&SettingKey::Crds).unwrap().values, ["a b", "c,d"]);
         assert!(read("CRDX_CRDS", " ").unwrap().is_empty());
         let error = read("CRDX_KUBERNETES_VERSION", "1.2").unwrap_err().to_string();
         assert!(error.starts_with("error: the variable CRDX_KUBERNETES_VERSION: \"1.2\": "), "{error}");

@@ -1,6 +1,6 @@
 //! Files as of a commit: `git:REF:PATH`, which the commands make of `--old git:REF` and the paths of their inputs.
 
-use super::{ENDINGS, Options, Source, Step, note};
+use super::{ENDINGS, InputOptions, InputSource, ReadStep, note};
 use crate::git::{Commit, GitError, reference};
 use crdx_engine::documents::Note;
 use globset::GlobBuilder;
@@ -37,20 +37,25 @@ fn split(path: &str) -> Option<(&str, &str)> {
 }
 
 /// Adds the files of a commit. A path that the commit does not have has no files: it is new.
-pub fn expand(path: &str, options: &Options, steps: &mut Vec<Step>) {
+pub fn expand(path: &str, options: &InputOptions, steps: &mut Vec<ReadStep>) {
     let Some((name, path_in_commit)) = split(path) else { return };
     match files(name, path_in_commit, options) {
-        Ok(sources) => steps.extend(sources.into_iter().map(Step::Found)),
-        Err(error) => steps.push(Step::Problem(unreadable(path, &error))),
+        Ok(sources) => steps.extend(sources.into_iter().map(ReadStep::Found)),
+        Err(error) => steps.push(ReadStep::Problem(unreadable(path, &error))),
     }
 }
 
-fn files(name: &str, path: &str, options: &Options) -> Result<Vec<Source>, GitError> {
+fn files(name: &str, path: &str, options: &InputOptions) -> Result<Vec<InputSource>, GitError> {
     let commit = Arc::new(Commit::resolve(Path::new("."), name)?);
     files_of(&commit, &name.into(), path, options)
 }
 
-fn files_of(commit: &Arc<Commit>, name: &Arc<str>, path: &str, options: &Options) -> Result<Vec<Source>, GitError> {
+fn files_of(
+    commit: &Arc<Commit>,
+    name: &Arc<str>,
+    path: &str,
+    options: &InputOptions,
+) -> Result<Vec<InputSource>, GitError> {
     let given = Path::new(path);
     let mut found = commit.files(given)?;
     let pattern = if found.is_empty() { GlobBuilder::new(path).literal_separator(true).build().ok() } else { None };
@@ -76,7 +81,7 @@ fn files_of(commit: &Arc<Commit>, name: &Arc<str>, path: &str, options: &Options
         let is_direct = file.parent() == Some(root) || plain.parent() == Some(root);
         (is_named || (has_ending && (is_direct || options.recursive))) && !options.ignore.matches(file)
     });
-    let source = |path| Source::Committed { commit: Arc::clone(commit), name: Arc::clone(name), path };
+    let source = |path| InputSource::Committed { commit: Arc::clone(commit), name: Arc::clone(name), path };
     Ok(found.into_iter().map(source).collect())
 }
 
@@ -107,7 +112,7 @@ mod tests {
         let base = folder.path().display().to_string();
         let commit = Arc::new(Commit::resolve(folder.path(), "main").unwrap());
         let found = |path: &str, recursive: bool| -> Vec<String> {
-            let options = Options { recursive, ..Options::default() };
+            let options = InputOptions { recursive, ..InputOptions::default() };
             let sources = files_of(&commit, &"main".into(), &format!("{base}/{path}"), &options).unwrap();
             sources.iter().map(|source| source.name().replace(&format!("git:main:{base}/"), "")).collect()
         };

@@ -1,6 +1,6 @@
 //! CRDs that are not in a file of their own: in an archive, or at a URL.
 
-use super::{Source, Step, note, unreadable};
+use super::{InputSource, ReadStep, note, unreadable};
 use crate::archive::{self, ArchiveError};
 use crate::remote::Remote;
 use crdx_files::open::read_small;
@@ -30,35 +30,35 @@ impl Definitions {
     }
 
     /// Reads the file and returns the steps for its content.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<ReadStep> {
         match self {
             Self::Archive(path) => {
                 let name = path.display().to_string();
                 match read_small(path, archive::LIMIT) {
                     Ok(content) => of_archive(&name, &content),
-                    Err(error) => vec![Step::Problem(unreadable(&name, &error))],
+                    Err(error) => vec![ReadStep::Problem(unreadable(&name, &error))],
                 }
             }
             Self::Remote { url, remote } => match remote.read() {
                 Ok(content) => of_download(&remote.name, content),
-                Err(error) => vec![Step::Problem(note(&remote.name, error.to_string(), Some(error.hint(url))))],
+                Err(error) => vec![ReadStep::Problem(note(&remote.name, error.to_string(), Some(error.hint(url))))],
             },
         }
     }
 }
 
 /// The steps for a download called `name`.
-pub fn of_download(name: &str, content: Vec<u8>) -> Vec<Step> {
+pub fn of_download(name: &str, content: Vec<u8>) -> Vec<ReadStep> {
     if archive::is_archive(&content) {
         of_archive(name, &content)
     } else {
-        vec![Step::Named(Source::Memory { name: name.into(), content: content.into() })]
+        vec![ReadStep::Named(InputSource::Memory { name: name.into(), content: content.into() })]
     }
 }
 
-fn of_archive(name: &str, content: &[u8]) -> Vec<Step> {
+fn of_archive(name: &str, content: &[u8]) -> Vec<ReadStep> {
     let problem = |error: ArchiveError| {
-        vec![Step::Problem(note(name, format!("{name} is not used: {error}"), Some(error.hint().to_owned())))]
+        vec![ReadStep::Problem(note(name, format!("{name} is not used: {error}"), Some(error.hint().to_owned())))]
     };
     let members = match archive::definitions(content) {
         Ok(members) => members,
@@ -66,11 +66,15 @@ fn of_archive(name: &str, content: &[u8]) -> Vec<Step> {
     };
     if members.is_empty() {
         let hint = "name an archive whose .yaml, .yml or .json files have CRDs".to_owned();
-        return vec![Step::Problem(note(name, format!("there is no CustomResourceDefinition in {name}"), Some(hint)))];
+        return vec![ReadStep::Problem(note(
+            name,
+            format!("there is no CustomResourceDefinition in {name}"),
+            Some(hint),
+        ))];
     }
     let member = |member: archive::Member| {
         let name = format!("{name}/{}", member.name).into();
-        Step::Found(Source::Memory { name, content: member.content.into() })
+        ReadStep::Found(InputSource::Memory { name, content: member.content.into() })
     };
     members.into_iter().map(member).collect()
 }

@@ -16,7 +16,7 @@ const OF_CHART: [&str; 3] = ["charts", "crds", "templates"];
 
 /// The program that renders a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RenderProgram {
     /// A Helm chart.
     Chart,
     Kustomization,
@@ -24,10 +24,10 @@ pub enum Kind {
 
 /// A directory that is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct RenderTarget {
     pub directory: PathBuf,
     /// The program.
-    pub kind: Kind,
+    pub kind: RenderProgram,
 }
 
 /// A directory with a chart or a kustomization, which its files belong to.
@@ -60,10 +60,10 @@ impl Root {
 
     /// Returns the programs that render it. A library chart and a component, which are parts of others, are rendered only if they
     /// were named: the program then says why it cannot.
-    pub fn kinds(&self, named: bool) -> impl Iterator<Item = Kind> {
+    pub fn kinds(&self, named: bool) -> impl Iterator<Item = RenderProgram> {
         let chart = self.is_chart && (named || !self.is_library);
         let kustomization = self.kustomization.as_ref().is_some_and(|own| named || !own.is_component);
-        chart.then_some(Kind::Chart).into_iter().chain(kustomization.then_some(Kind::Kustomization))
+        chart.then_some(RenderProgram::Chart).into_iter().chain(kustomization.then_some(RenderProgram::Kustomization))
     }
 
     /// Returns true if the program reads all of a subdirectory, which has no other charts and objects.
@@ -98,11 +98,11 @@ fn has_objects(file: &Path) -> bool {
 }
 
 /// Returns the directories with the files of a target: its own, and those that a kustomization is built from.
-pub fn directories(target: &Target) -> BTreeSet<PathBuf> {
+pub fn directories(target: &RenderTarget) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::from([target.directory.clone()]);
     let mut next = match target.kind {
-        Kind::Chart => Vec::new(),
-        Kind::Kustomization => vec![target.directory.clone()],
+        RenderProgram::Chart => Vec::new(),
+        RenderProgram::Kustomization => vec![target.directory.clone()],
     };
     while let Some(directory) = next.pop() {
         for resource in resources(&directory).into_iter().filter(|path| path.is_dir()) {
@@ -192,14 +192,14 @@ mod tests {
             ],
         );
         let kinds = |name: &str| Root::of(&dir.path().join(name)).map(|root| root.kinds(false).collect::<Vec<_>>());
-        assert_eq!(kinds("chart"), Some(vec![Kind::Chart]));
+        assert_eq!(kinds("chart"), Some(vec![RenderProgram::Chart]));
         for name in ["yaml", "yml", "plain", "broken"] {
-            assert_eq!(kinds(name), Some(vec![Kind::Kustomization]), "{name}");
+            assert_eq!(kinds(name), Some(vec![RenderProgram::Kustomization]), "{name}");
         }
         assert_eq!((kinds("library"), kinds("component")), (Some(Vec::new()), Some(Vec::new())));
         assert_eq!((kinds("flux"), kinds("none")), (None, None));
         let library = Root::of(&dir.path().join("library")).unwrap();
-        assert_eq!(library.kinds(true).collect::<Vec<_>>(), [Kind::Chart]);
+        assert_eq!(library.kinds(true).collect::<Vec<_>>(), [RenderProgram::Chart]);
     }
 
     #[test]

@@ -65,16 +65,16 @@ impl Output {
 
     /// A reader of the whole text.
     pub fn reader(self: &Arc<Self>) -> impl Read + Send + use<> {
-        Reader { output: Arc::clone(self), at: 0 }
+        OutputReader { output: Arc::clone(self), at: 0 }
     }
 }
 
-struct Reader {
+struct OutputReader {
     output: Arc<Output>,
     at: u64,
 }
 
-impl Read for Reader {
+impl Read for OutputReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.output.length.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let length = out.len().min(left);

@@ -4,7 +4,7 @@ use super::find::normal;
 use super::kustomization::{Kustomization, Patch};
 use super::lines::{self, Language, Line, Lines};
 use super::output::Output;
-use super::{Subject, place};
+use super::{RenderedObject, place};
 use crate::kustomize;
 use crdx_engine::documents::{ChunkObjects, Document, SourceChunk, manifest_path};
 use crdx_engine::report::SourceLocation;
@@ -32,7 +32,7 @@ struct File {
 
 /// An object in a file.
 #[derive(Debug)]
-struct Resource {
+struct OverlayObject {
     kind: String,
     name: String,
     namespace: Option<String>,
@@ -56,7 +56,7 @@ pub struct Overlay {
     /// The kustomization.
     file: Arc<str>,
     files: Vec<File>,
-    resources: Vec<Resource>,
+    resources: Vec<OverlayObject>,
     patches: Vec<PatchText>,
     visited: BTreeSet<PathBuf>,
     bytes: u64,
@@ -85,7 +85,7 @@ impl Overlay {
                 self.directory(&path, depth + 1);
             } else if let Some((file, text)) = self.file(&path) {
                 let documents = documents(&path, text);
-                self.resources.extend(documents.iter().map(|document| Resource::new(document, file)));
+                self.resources.extend(documents.iter().map(|document| OverlayObject::new(document, file)));
             }
         }
         for patch in kustomization.patches {
@@ -118,7 +118,7 @@ impl Overlay {
     }
 
     /// Returns the location in a resource or patch for one in the rendered text; otherwise the kustomization.
-    pub fn map(&self, rendered: &SourceLocation, subject: &Subject<'_>, output: &Output) -> SourceLocation {
+    pub fn map(&self, rendered: &SourceLocation, subject: &RenderedObject<'_>, output: &Output) -> SourceLocation {
         let Some(resource) = self.resource(subject) else { return SourceLocation::source(&self.file) };
         let in_file = |file: usize, line: Line<'_>| Some(place::in_line(&self.files.get(file)?.name, line, rendered));
         if rendered.column == 0 {
@@ -140,7 +140,7 @@ impl Overlay {
     }
 
     /// Returns the resource of an object. Names may have got a prefix and a suffix, and namespaces may have been set.
-    fn resource(&self, subject: &Subject<'_>) -> Option<&Resource> {
+    fn resource(&self, subject: &RenderedObject<'_>) -> Option<&OverlayObject> {
         let of_kind = || self.resources.iter().filter(|resource| resource.kind == subject.kind);
         let equal: Vec<_> = of_kind().filter(|resource| resource.name == subject.name).collect();
         let candidates = if equal.is_empty() {
@@ -158,7 +158,7 @@ impl Overlay {
     }
 
     /// Returns the only line of a patch that sets the field.
-    fn patch(&self, resource: &Resource, field: Option<&str>, rendered: &[String]) -> Option<(usize, Line<'_>)> {
+    fn patch(&self, resource: &OverlayObject, field: Option<&str>, rendered: &[String]) -> Option<(usize, Line<'_>)> {
         let pointer = field.map(pointer);
         let mut found: Vec<(usize, Line<'_>)> = Vec::new();
         for patch in &self.patches {
@@ -185,7 +185,7 @@ impl Overlay {
     }
 }
 
-impl Resource {
+impl OverlayObject {
     fn new(document: &Document, file: usize) -> Self {
         let text = |path: &[&str]| document.value.str_at(path).map(str::to_owned);
         Self {
@@ -301,7 +301,7 @@ mod tests {
             let start = Position { line: 1, column: 1 };
             let location =
                 SourceLocation::part(&"prod".into(), line.as_bytes(), start, position, at..at + marked.len());
-            let subject = Subject { kind: "Deployment", name: "prod-web", namespace: None, field: Some(field) };
+            let subject = RenderedObject { kind: "Deployment", name: "prod-web", namespace: None, field: Some(field) };
             overlay.map(&location, &subject, &output).to_string().replace(&base, "")
         };
         assert_eq!(map("    b: wrong", "wrong", "spec.a.b"), "base/deployment.yaml:8:10", "by its field");
@@ -320,7 +320,7 @@ mod tests {
         let overlay = Overlay::new(&dir.path().join("prod"));
         let start = |kind: &str, name: &str| {
             let location = SourceLocation::line(&"prod".into(), 1);
-            let subject = Subject { kind, name, namespace: None, field: None };
+            let subject = RenderedObject { kind, name, namespace: None, field: None };
             let base = format!("{}/", dir.path().display());
             overlay.map(&location, &subject, &Output::default()).to_string().replace(&base, "")
         };

@@ -1,6 +1,6 @@
 //! Maps all locations of a report.
 
-use super::{Renderer, Subject};
+use super::{RenderedObject, Renderer};
 use crdx_engine::lint::check::Linted;
 use crdx_engine::report::{Diagnostic, ObjectReport, SourceLocation};
 
@@ -9,7 +9,7 @@ impl Renderer {
     pub fn map_report(&self, report: &mut ObjectReport) {
         let ObjectReport { identity, location, errors, hidden, warnings, pruned, remarks, .. } = report;
         let (kind, name, namespace) = (identity.kind.as_str(), identity.name.as_str(), identity.namespace.as_deref());
-        let subject = |field| Subject { kind, name, namespace, field };
+        let subject = |field| RenderedObject { kind, name, namespace, field };
         self.replace(location, &subject(None));
         for Diagnostic { location, field, .. } in errors.iter_mut().chain(hidden).chain(warnings) {
             if let Some(location) = location {
@@ -32,7 +32,7 @@ impl Renderer {
     pub fn map_linted(&self, linted: &mut Linted) {
         self.map_report(&mut linted.item);
         let identity = &linted.item.identity;
-        let subject = Subject {
+        let subject = RenderedObject {
             kind: &identity.kind,
             name: &identity.name,
             namespace: identity.namespace.as_deref(),
@@ -44,7 +44,7 @@ impl Renderer {
         costs.chain(changes).chain(expressions).for_each(|location| self.replace(location, &subject));
     }
 
-    fn replace(&self, location: &mut SourceLocation, subject: &Subject<'_>) {
+    fn replace(&self, location: &mut SourceLocation, subject: &RenderedObject<'_>) {
         if let Some(mapped) = self.map(location, subject) {
             *location = mapped;
         }

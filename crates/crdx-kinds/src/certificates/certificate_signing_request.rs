@@ -41,13 +41,7 @@ impl KindStrategy for CertificateSigningRequest {
         prepare_update(object, old, request.subresource, &time::format(request.now));
     }
 
-    fn validate(
-        &self,
-        object: &Value,
-        old: Option<&Value>,
-        _: Option<Option<&Value>>,
-        request: &KindRequest<'_>,
-    ) -> ErrorList {
+    fn validate(&self, object: &Value, old: Option<&Value>, request: &KindRequest<'_>) -> ErrorList {
         old.map(|old| validate_update(object, old, request.subresource, request.release)).unwrap_or_default()
     }
 

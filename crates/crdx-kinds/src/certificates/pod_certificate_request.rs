@@ -1,10 +1,9 @@
 //! `PodCertificateRequest`s.
 
 use crate::declared_kind::DeclaredKind;
-use crdx_server::server::Behaviour;
 use crdx_server::server::behaviour;
 use crdx_server::server::behaviour::ALL_BUT_STATUS;
-use crdx_server::server::behaviour::GenerationRule;
+use crdx_server::server::{Behaviour, GenerationRule};
 use crdx_value::release::{Minor, V1_38};
 
 /// The strategy.

@@ -41,14 +41,13 @@ impl KindStrategy for ResourceClaim {
         }
     }
 
-    fn validate(
+    fn validate_in_namespace(
         &self,
         object: &Value,
         old: Option<&Value>,
-        namespace: Option<Option<&Value>>,
+        namespace: Option<&Value>,
         request: &KindRequest<'_>,
     ) -> ErrorList {
-        let Some(namespace) = namespace else { return ErrorList::new() };
         let error = match old {
             None => admin_access::refusal("ResourceClaim", object, namespace),
             Some(old) if request.subresource == Subresource::Status => {
@@ -89,8 +88,10 @@ const STATUS_FEATURES: &[Feature] = &[
 
 #[cfg(test)]
 mod tests {
-    use crdx_server::server::{Method, Request, ResponseBody};
+    use crdx_server::cluster_state::{NAMESPACES, UnknownCluster, Wanted};
+    use crdx_server::server::{Method, Namespaces, Request, ResponseBody};
     use crdx_value::release::Release;
+    use std::sync::Arc;
 
     #[test]
     fn the_namespace_of_a_claim_has_the_label() {
@@ -108,5 +109,24 @@ mod tests {
         let ResponseBody::Json(answer) = refused.body else { panic!("a status is JSON") };
         let message = "ResourceClaim.resource.k8s.io \"c\" is invalid: spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
         assert_eq!((refused.code, answer.str_at(&["message"])), (422, Some(message)));
+    }
+
+    #[test]
+    fn the_access_of_administrators_depends_on_a_namespace_that_may_be_unknown() {
+        let options = crate::builder(Release::NEWEST, 0).with_built_in_kinds().with_content_validation();
+        let options = options.with_namespaces(Namespaces::Unchecked, &[]).with_cluster_state(Arc::new(UnknownCluster));
+        let server = options.build();
+        let create = |namespace: &str, request: &str| {
+            let claim = format!(
+                r#"{{"metadata":{{"name":"c"}},"spec":{{"devices":{{"requests":[{{"name":"r","exactly":{{"deviceClassName":"d.example.com"{request}}}}}]}}}}}}"#
+            );
+            let path = format!("/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims?dryRun=All");
+            let mut response = server.handle(&Request::new(Method::Post, &path, &*claim));
+            (response.code, response.trace.take_unknown())
+        };
+        let access = r#","adminAccess":true"#;
+        assert_eq!(create("work", ""), (201, Vec::new()));
+        assert_eq!(create("work", access), (201, vec![Wanted::new(NAMESPACES, "", Some("work"))]));
+        assert_eq!(create("default", access), (422, Vec::new()), "API servers create it without the label");
     }
 }

@@ -24,19 +24,15 @@ impl KindStrategy for ResourceClaimTemplate {
         Some(&FACTS)
     }
 
-    fn validate(
+    fn validate_in_namespace(
         &self,
         object: &Value,
         old: Option<&Value>,
-        namespace: Option<Option<&Value>>,
+        namespace: Option<&Value>,
         _: &KindRequest<'_>,
     ) -> ErrorList {
-        let Some(namespace) = namespace else { return ErrorList::new() };
-        let error = match old {
-            None => admin_access::refusal("ResourceClaimTemplate", object, namespace),
-            // The specification cannot change.
-            Some(_) => None,
-        };
-        error.into_iter().collect()
+        // The specification cannot change.
+        let error = old.is_none().then(|| admin_access::refusal("ResourceClaimTemplate", object, namespace));
+        error.flatten().into_iter().collect()
     }
 }

@@ -489,6 +489,43 @@ fn a_binding_adds_its_annotations_except_those_of_former_init_containers() {
     }
 }
 
+/// `ValidatePodBinding`, and `setPodNodeAndMetadata` in `pkg/registry/core/pod/storage/storage.go`
+#[test]
+fn the_metadata_of_a_binding_are_validated_since_1_38() {
+    let bound = |release: &str, metadata: &str| {
+        let server = crate::builder(release.parse().unwrap(), 1).with_built_in_kinds().build();
+        assert_eq!(post(&server, PODS, POD).code, 201);
+        let binding = format!(r#"{{"metadata":{{"name":"p",{metadata}}},"target":{{"name":"n"}}}}"#);
+        let response = post(&server, &format!("{PODS}/p/binding"), &binding);
+        (response.code, response.body.message().to_owned())
+    };
+    let mirror = r#""annotations":{"kubernetes.io/config.mirror":"x"}"#;
+    assert_eq!(bound("1.37", mirror).0, 201);
+    let forbidden = "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation";
+    assert_eq!(bound("1.38", mirror), (422, format!("Binding \"\" is invalid: {forbidden}")));
+    let label = r#""labels":{"a":"-"}"#;
+    assert_eq!(bound("1.37", label).0, 201);
+    let (code, message) = bound("1.38", label);
+    assert!(code == 500 && message.starts_with(r#"metadata.labels: Invalid value: "-": "#), "{code} {message}");
+}
+
+/// `BindingREST.Create` and `EvictionREST.Create`
+#[test]
+fn bindings_and_evictions_return_the_revision_of_the_pod_since_1_38() {
+    for release in ["1.37", "1.38"] {
+        let server = crate::builder(release.parse().unwrap(), 1).with_built_in_kinds().build();
+        assert_eq!(post(&server, PODS, POD).code, 201);
+        let revision = |of: &Value| of.str_at(&["metadata", "resourceVersion"]).map(str::to_owned);
+        let is_newer = release == "1.38";
+        let bound = bind(&server, r#"{"name":"n"}"#);
+        let pod = revision(&get(&server, &format!("{PODS}/p")));
+        assert_eq!(revision(&body(&bound)), pod.clone().filter(|_| is_newer));
+        let evicted = revision(&body(&evict(&server, "")));
+        assert_eq!(evicted.is_some(), is_newer);
+        assert_ne!(evicted, pod);
+    }
+}
+
 /// A server with generated fields and the Pod `p`, whose container requests CPU.
 fn resizing_server(release: &str) -> Server {
     let builder = crate::builder(release.parse().unwrap(), 1).with_built_in_kinds();

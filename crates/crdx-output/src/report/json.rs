@@ -2,8 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx_engine::report::{
-    Answer, Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, Severity,
-    SourceLocation, Summary,
+    Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, ServerResponse,
+    Severity, SourceLocation, Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
@@ -176,7 +176,7 @@ fn members(item: &ObjectReport) -> Map {
     members
 }
 
-fn answer(answer: &Answer) -> Value {
+fn answer(answer: &ServerResponse) -> Value {
     let mut members = Map::from([("code".to_owned(), Value::Int(i64::from(answer.code)))]);
     for (key, text) in [("reason", &answer.reason), ("message", &answer.message)] {
         if !text.is_empty() {

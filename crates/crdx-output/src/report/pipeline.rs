@@ -26,7 +26,7 @@ const RESULTS: usize = 25_000;
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PipelineFormat {
     Sarif,
     /// JUnit XML
     Junit,
@@ -85,8 +85,8 @@ impl LeftOut {
 
 /// Builds a report: the texts of all [`case`](Self::case)s go between [`head`](Self::head) and [`tail`](Self::tail).
 #[derive(Debug)]
-pub struct Report {
-    format: Format,
+pub struct PipelineReport {
+    format: PipelineFormat,
     totals: Totals,
     /// The number of findings so far.
     findings: usize,
@@ -99,9 +99,9 @@ pub struct Report {
     rows: markdown::Rows,
 }
 
-impl Report {
+impl PipelineReport {
     /// Creates the report of a command without cases.
-    pub fn new(format: Format, command: &'static str) -> Self {
+    pub fn new(format: PipelineFormat, command: &'static str) -> Self {
         let totals = Totals { command, ..Totals::default() };
         let (skipped, rows) = (BTreeMap::new(), markdown::Rows::default());
         Self { format, totals, findings: 0, length: 0, left_out: LeftOut::default(), skipped, rows }
@@ -111,10 +111,10 @@ impl Report {
     /// for programs.
     fn most(&self) -> usize {
         match self.format {
-            Format::Sarif | Format::Junit => 8 << 20,
-            Format::Github | Format::Tap => 1 << 20,
+            PipelineFormat::Sarif | PipelineFormat::Junit => 8 << 20,
+            PipelineFormat::Github | PipelineFormat::Tap => 1 << 20,
             // It has its own limits.
-            Format::Markdown => usize::MAX,
+            PipelineFormat::Markdown => usize::MAX,
         }
     }
 
@@ -126,7 +126,7 @@ impl Report {
             Outcome::Failed => self.totals.failed += 1,
             Outcome::Skipped(reason) => {
                 self.totals.skipped += 1;
-                if self.format == Format::Github {
+                if self.format == PipelineFormat::Github {
                     let kind = beginning(case.subject.split(' ').next().unwrap_or_default(), NAME);
                     *self.skipped.entry((kind.to_owned(), reason.clone())).or_default() += 1;
                 }
@@ -134,21 +134,25 @@ impl Report {
             Outcome::CannotTell => self.totals.unknown += 1,
         }
         self.totals.rules.extend(case.findings.iter().map(|finding| finding.rule.clone()));
-        if self.format == Format::Markdown {
+        if self.format == PipelineFormat::Markdown {
             self.rows.add(case);
             return String::new();
         }
         let bounded = bounded(case);
         let text = match self.format {
-            Format::Sarif => sarif::case(&bounded, self.findings == 0),
-            Format::Junit => junit::case(&bounded),
-            Format::Github => github::case(&bounded),
-            Format::Tap | Format::Markdown => tap::case(&bounded, self.totals.cases),
+            PipelineFormat::Sarif => sarif::case(&bounded, self.findings == 0),
+            PipelineFormat::Junit => junit::case(&bounded),
+            PipelineFormat::Github => github::case(&bounded),
+            PipelineFormat::Tap | PipelineFormat::Markdown => tap::case(&bounded, self.totals.cases),
         };
-        let has_too_many = self.format == Format::Sarif && self.findings + bounded.findings.len() > RESULTS;
+        let has_too_many = self.format == PipelineFormat::Sarif && self.findings + bounded.findings.len() > RESULTS;
         if self.length + text.len() > self.most() || has_too_many {
             self.left_out.add(case);
-            return if self.format == Format::Tap { tap::short(case, self.totals.cases) } else { String::new() };
+            return if self.format == PipelineFormat::Tap {
+                tap::short(case, self.totals.cases)
+            } else {
+                String::new()
+            };
         }
         self.length += text.len();
         self.findings += bounded.findings.len();
@@ -158,21 +162,21 @@ impl Report {
     /// Returns the text before the cases.
     pub fn head(&self) -> String {
         match self.format {
-            Format::Sarif => sarif::head(&self.totals),
-            Format::Junit => junit::head(&self.totals),
-            Format::Github | Format::Markdown => String::new(),
-            Format::Tap => tap::head(&self.totals),
+            PipelineFormat::Sarif => sarif::head(&self.totals),
+            PipelineFormat::Junit => junit::head(&self.totals),
+            PipelineFormat::Github | PipelineFormat::Markdown => String::new(),
+            PipelineFormat::Tap => tap::head(&self.totals),
         }
     }
 
     /// Returns the text after the cases. `counts` is the command's line of counts.
     pub fn tail(&self, counts: &str, notes: &[RunNote]) -> String {
         match self.format {
-            Format::Sarif => sarif::tail(&self.left_out),
-            Format::Junit => junit::tail(&self.left_out),
-            Format::Github => github::tail(&self.skipped, &self.left_out),
-            Format::Tap => self.left_out.message().map_or_else(String::new, |message| format!("# {message}\n")),
-            Format::Markdown => self.rows.text(self.totals.command, counts, notes),
+            PipelineFormat::Sarif => sarif::tail(&self.left_out),
+            PipelineFormat::Junit => junit::tail(&self.left_out),
+            PipelineFormat::Github => github::tail(&self.skipped, &self.left_out),
+            PipelineFormat::Tap => self.left_out.message().map_or_else(String::new, |message| format!("# {message}\n")),
+            PipelineFormat::Markdown => self.rows.text(self.totals.command, counts, notes),
         }
     }
 }
@@ -240,15 +244,15 @@ mod tests {
     use super::*;
 
     /// Returns a report with cases of all outcomes.
-    pub fn report(format: Format) -> String {
-        let mut report = Report::new(format, "validate");
+    pub fn report(format: PipelineFormat) -> String {
+        let mut report = PipelineReport::new(format, "validate");
         let body: String = cases().iter().map(|case| report.case(case)).collect();
         report.head() + &body + &report.tail("", &[])
     }
 
     /// A report with many failed cases of one kind, in this format.
-    fn large(format: Format, cases: usize, change: impl Fn(&mut Case)) -> String {
-        let mut report = Report::new(format, "validate");
+    fn large(format: PipelineFormat, cases: usize, change: impl Fn(&mut Case)) -> String {
+        let mut report = PipelineReport::new(format, "validate");
         let mut case = super::super::case::tests::cases().remove(1);
         change(&mut case);
         let body: String = (0..cases).map(|_| report.case(&case)).collect();
@@ -257,7 +261,7 @@ mod tests {
 
     #[test]
     fn annotations_are_bounded() {
-        let text = large(Format::Github, 20_000, |_| ());
+        let text = large(PipelineFormat::Github, 20_000, |_| ());
         assert!(text.len() < (1 << 20) + 1000, "{}", text.len());
         let last = text.lines().last().unwrap();
         let shown = text.lines().count() - 1;
@@ -271,7 +275,8 @@ mod tests {
     #[test]
     fn sarif_is_bounded_and_valid() {
         for (cases, change) in [(60_000, 0), (30_000, 10_000)] {
-            let text = large(Format::Sarif, cases, |case| case.findings[0].message.push_str(&"x".repeat(change)));
+            let text =
+                large(PipelineFormat::Sarif, cases, |case| case.findings[0].message.push_str(&"x".repeat(change)));
             let log: serde_json::Value = serde_json::from_str(&text).unwrap();
             let results = log["runs"][0]["results"].as_array().unwrap().len();
             assert!(results <= 25_000 && text.len() < 9 << 20, "{results} {}", text.len());
@@ -282,7 +287,7 @@ mod tests {
 
     #[test]
     fn junit_is_bounded_and_counts_all() {
-        let text = large(Format::Junit, 60_000, |_| ());
+        let text = large(PipelineFormat::Junit, 60_000, |_| ());
         assert!(text.len() < 9 << 20);
         let document = roxmltree::Document::parse(&text).unwrap();
         let suite = document.root_element().first_element_child().unwrap();
@@ -295,7 +300,7 @@ mod tests {
 
     #[test]
     fn tap_is_bounded_and_has_a_line_for_each_case() {
-        let text = large(Format::Tap, 20_000, |_| ());
+        let text = large(PipelineFormat::Tap, 20_000, |_| ());
         assert!(text.len() < 2 << 20, "{}", text.len());
         assert_eq!(text.lines().filter(|line| line.starts_with("not ok ")).count(), 20_000);
         assert!(text.ends_with(" findings: -o json has everything\n"));
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_case_is_bounded() {
-        for format in [Format::Github, Format::Sarif, Format::Junit, Format::Tap] {
+        for format in [PipelineFormat::Github, PipelineFormat::Sarif, PipelineFormat::Junit, PipelineFormat::Tap] {
             let text = large(format, 1, |case| {
                 case.subject = "s".repeat(1 << 16);
                 case.findings[0].message = "é".repeat(20_000);
@@ -317,7 +322,7 @@ mod tests {
     #[test]
     fn annotations_cannot_be_broken_out_of() {
         assert_eq!(
-            report(Format::Github),
+            report(PipelineFormat::Github),
             "::warning file=dir/a b%2Cc%3Ad%25.yaml,line=1,title=Kite default/red#1%3A Warning::deprecated: 100%25 gone]]> soon\n\
              ::error file=dir/a b%2Cc%3Ad%25.yaml,line=7,col=3,title=Kite default/red#1%3A FieldValueInvalid::spec.tail: Invalid value: \"<a href='&\\u0001%0A::error::\": no%0A---%0A...%0Aok 1\n\
              ::error title=<stdin>%3A cannotTell::no kind%0Ahelp: say it\n\
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn tap_has_a_plan_and_diagnostics() {
-        let text = report(Format::Tap);
+        let text = report(PipelineFormat::Tap);
         assert!(text.starts_with("TAP version 14\n1..4\nok 1 - Kite default/red\\#1\n"), "{text}");
         assert!(text.contains("\nok 3 - Kite default/red\\#1 # SKIP not a custom resource\n"), "{text}");
         let starts = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();
@@ -337,7 +342,7 @@ mod tests {
 
     #[test]
     fn sarif_is_json() {
-        let log: serde_json::Value = serde_json::from_str(&report(Format::Sarif)).unwrap();
+        let log: serde_json::Value = serde_json::from_str(&report(PipelineFormat::Sarif)).unwrap();
         let run = &log["runs"][0];
         assert_eq!(run["results"].as_array().unwrap().len(), 3);
         let location = &run["results"][1]["locations"][0]["physicalLocation"];
@@ -349,7 +354,7 @@ mod tests {
 
     #[test]
     fn junit_counts() {
-        let text = report(Format::Junit);
+        let text = report(PipelineFormat::Junit);
         let document = roxmltree::Document::parse(&text).unwrap();
         let suite = document.root_element().first_element_child().unwrap();
         let number = |name: &str| suite.attribute(name).unwrap();

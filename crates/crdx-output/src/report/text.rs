@@ -5,7 +5,7 @@ use super::repeated::Repeated;
 use crate::bounded::PROBLEMS;
 use crate::excerpt::{self, MessageSeverity};
 use crate::{Cell, Column, Columns, Paint, TableStyle, printable};
-use crdx_engine::report::{Answer, Diagnostic, ObjectReport, Remark, SourceLocation, Summary, Verdict};
+use crdx_engine::report::{Diagnostic, ObjectReport, Remark, ServerResponse, SourceLocation, Summary, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
 
 /// The maximum number of reasons that are reported separately.
@@ -279,7 +279,7 @@ fn heading(item: &ObjectReport) -> String {
         return format!("{} would be rejected:", named(item));
     };
     let by = item.releases_with(Verdict::Rejected).map_or_else(String::new, |set| format!(" by Kubernetes {set}"));
-    let Answer { code, reason, .. } = answer;
+    let ServerResponse { code, reason, .. } = answer;
     let reason = if reason.is_empty() { String::new() } else { format!(" {reason}") };
     format!("{} would be rejected{by} ({code}{reason}):", named(item))
 }
@@ -363,7 +363,7 @@ mod tests {
             namespace: Some("default".to_owned()),
             name: "x".to_owned(),
         };
-        item.answer = Some(Answer { code: 422, reason: "Invalid".to_owned(), message: String::new() });
+        item.answer = Some(ServerResponse { code: 422, reason: "Invalid".to_owned(), message: String::new() });
         item.errors.push(Diagnostic {
             kind: "FieldValueTypeInvalid".to_owned(),
             field: Some("spec".to_owned()),

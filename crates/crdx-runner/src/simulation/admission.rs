@@ -14,20 +14,20 @@ use std::sync::Arc;
 
 /// The options of admission policies.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct PolicyOptions {
     /// Files and directories with policies, bindings, params, Namespaces and RBAC objects.
     pub paths: Vec<String>,
     /// True to ignore the cluster's policies.
     pub skips_cluster: bool,
     /// The sender of the requests, and the permissions that policies see.
-    pub requests: admission::Options,
+    pub requests: admission::AdmissionOptions,
 }
 
 /// The inputs from which the policies of a run are read.
 pub struct Reading<'a> {
-    pub options: &'a Options,
+    pub options: &'a PolicyOptions,
     /// The options for reading files.
-    pub input: crdx_input::Options,
+    pub input: crdx_input::InputOptions,
     /// The cluster, if its policies are read.
     pub live: Option<&'a Arc<Live>>,
     /// The objects that were read from the cluster, if there is one.

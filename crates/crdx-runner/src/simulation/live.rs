@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A cluster that can be queried.
 pub struct Live {
-    target: crdx_cluster::Target,
+    target: crdx_cluster::ClusterFlags,
     open: OnceLock<Result<Connection, Error>>,
     /// The lists that were read, each once, by path.
     lists: Mutex<HashMap<String, Arc<OnceLock<ReadList>>>>,
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Live {
 
 impl Live {
     /// Creates the value without contacting the cluster.
-    pub fn new(target: crdx_cluster::Target) -> Self {
+    pub fn new(target: crdx_cluster::ClusterFlags) -> Self {
         Self {
             target,
             open: OnceLock::new(),

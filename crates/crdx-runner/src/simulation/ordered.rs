@@ -35,7 +35,7 @@ pub fn in_order<T, R: Send>(
         inputs.for_each(|input| take(work(input)));
         return Ok(());
     }
-    let mut source = Source { inputs: inputs.fuse(), batches: 0 };
+    let mut source = BatchSource { inputs: inputs.fuse(), batches: 0 };
     let (_, first) = source.batch();
     // Threads do not pay off for a few inputs.
     let more = first.len() == BATCH;
@@ -70,12 +70,12 @@ pub fn in_order<T, R: Send>(
     })
 }
 
-struct Source<I> {
+struct BatchSource<I> {
     inputs: I,
     batches: usize,
 }
 
-impl<I: Iterator> Source<I> {
+impl<I: Iterator> BatchSource<I> {
     /// Returns the next batch and its number; empty at the end.
     fn batch(&mut self) -> (usize, Vec<I::Item>) {
         let batch = self.inputs.by_ref().take(BATCH).collect();

@@ -8,7 +8,7 @@ use super::live::Live;
 use super::lookahead::{Lookahead, NeedsExisting};
 use super::ordered::in_order;
 use crdx_engine::cluster::Cluster as _;
-use crdx_engine::documents::{Entry, Note};
+use crdx_engine::documents::{InputEntry, Note};
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::report::{Diagnostic, ObjectReport, Verdict, merged};
 use crdx_engine::simulation::admission::Admission;
@@ -66,12 +66,12 @@ impl Run<'_> {
 pub fn take_definitions(
     run: &Run<'_>,
     known: &mut [OrderedState],
-    entries: impl Iterator<Item = Entry>,
+    entries: impl Iterator<Item = InputEntry>,
     show: &mut (dyn FnMut(ObjectReport) + Send),
 ) {
     for entry in entries {
         match entry {
-            Entry::Document(document) => {
+            InputEntry::Document(document) => {
                 let object = Object { document, warnings: Vec::new() };
                 if !object.is_definition() {
                     continue;
@@ -88,9 +88,9 @@ pub fn take_definitions(
                 let item = run.merged(items);
                 item.filter(|item| item.verdict == Verdict::CannotTell).into_iter().for_each(&mut *show);
             }
-            Entry::Problem(note) => show(object::problem(note)),
-            Entry::Warning(note) if note.position.is_none() => show(object::problem(note)),
-            Entry::Warning(_) => {}
+            InputEntry::Problem(note) => show(object::problem(note)),
+            InputEntry::Warning(note) if note.position.is_none() => show(object::problem(note)),
+            InputEntry::Warning(_) => {}
         }
     }
 }
@@ -139,7 +139,7 @@ pub fn take_policies(
 pub fn simulate_all(
     run: &Run<'_>,
     known: &mut [OrderedState],
-    entries: impl Iterator<Item = Entry> + Send,
+    entries: impl Iterator<Item = InputEntry> + Send,
     show: &mut (dyn FnMut(ObjectReport) + Send),
 ) -> io::Result<()> {
     let mut show = |item: Option<ObjectReport>| item.into_iter().for_each(&mut *show);
@@ -253,7 +253,7 @@ struct InitialTasks<'a, 'r, I> {
     failed: Option<io::Error>,
 }
 
-impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
+impl<I: Iterator<Item = InputEntry>> Iterator for InitialTasks<'_, '_, I> {
     type Item = Task;
 
     fn next(&mut self) -> Option<Task> {
@@ -274,7 +274,7 @@ impl<I: Iterator<Item = Entry>> Iterator for InitialTasks<'_, '_, I> {
     }
 }
 
-impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
+impl<I: Iterator<Item = InputEntry>> InitialTasks<'_, '_, I> {
     /// Returns the field validation of the requests.
     fn level(&self) -> FieldValidation {
         let first = self.run.simulators.first();
@@ -282,9 +282,9 @@ impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
     }
 
     /// Returns the task of an entry, unless it has none or is delayed.
-    fn entry(&mut self, entry: Entry) -> Option<Task> {
+    fn entry(&mut self, entry: InputEntry) -> Option<Task> {
         match entry {
-            Entry::Document(document) => {
+            InputEntry::Document(document) => {
                 let notes = std::mem::take(&mut self.notes);
                 let warnings = notes.iter().enumerate();
                 let warnings = warnings.map(|(i, note)| object::warning(note, &document, i < object::MAX_FOUND));
@@ -292,14 +292,14 @@ impl<I: Iterator<Item = Entry>> InitialTasks<'_, '_, I> {
                 self.unread = self.stopped.as_ref().and_then(|stopped| stopped.reason(&document));
                 self.document_or_list(Object { document, warnings })
             }
-            Entry::Problem(note) => {
+            InputEntry::Problem(note) => {
                 let level = self.level();
                 self.stopped = StoppedAt::problem(&note, level).or(self.stopped.take());
                 self.item(object::unsent(note, level))
             }
             // A warning about a whole source means that it contains no object.
-            Entry::Warning(note) if note.position.is_none() => self.item(object::unsent(note, self.level())),
-            Entry::Warning(note) => {
+            InputEntry::Warning(note) if note.position.is_none() => self.item(object::unsent(note, self.level())),
+            InputEntry::Warning(note) => {
                 self.notes.push(note);
                 None
             }

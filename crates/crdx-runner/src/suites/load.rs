@@ -1,11 +1,11 @@
 //! Loads suites, documents and CRDs from files.
 
 use super::find::Found;
-use crdx_engine::documents::{Document, Entry, FieldPositions, Note};
-use crdx_engine::suites::suite::{Source, SuiteError, Warning};
+use crdx_engine::documents::{Document, FieldPositions, InputEntry, Note};
+use crdx_engine::suites::suite::{CaseObject, SuiteError, Warning};
 use crdx_engine::suites::{Action, Case, Suite, Variant};
 use crdx_files::open::read_regular;
-use crdx_input::{Input, InputWarnings, Options};
+use crdx_input::{Input, InputOptions, InputWarnings};
 use crdx_value::{Value, group_version};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 const GENERATED: &str = "../../zz_generated.crd-manifests";
 
 /// A message about an input that cannot be read.
-pub type Problem = String;
+pub type LoadProblem = String;
 
 /// Returns the suites of a file: one suite or, for documents, one for each CRD that defines some of them.
-pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
+pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<LoadProblem>> {
     let (path, action) = match found {
         Found::Suite(path) => return suite(path).map(|suite| vec![Arc::new(suite)]).map_err(|problem| vec![problem]),
         Found::Valid(path) => (path, Action::Valid),
@@ -30,17 +30,17 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
     let (mut text, mut warnings) = (Vec::new(), Vec::new());
     for entry in Input::open(std::slice::from_ref(&source), options()) {
         match entry {
-            Entry::Document(document) => {
+            InputEntry::Document(document) => {
                 if text.is_empty() {
                     text = read_regular(path).unwrap_or_default();
                 }
                 cases.push(case_of(&document, action));
             }
-            Entry::Problem(note) => problems.push(note.text()),
-            Entry::Warning(Note { position: Some(position), message, .. }) => {
+            InputEntry::Problem(note) => problems.push(note.text()),
+            InputEntry::Warning(Note { position: Some(position), message, .. }) => {
                 warnings.push(Warning { position, message });
             }
-            Entry::Warning(_) => {}
+            InputEntry::Warning(_) => {}
         }
     }
     if !problems.is_empty() {
@@ -60,8 +60,8 @@ pub fn suites(found: &Found) -> Result<Vec<Arc<Suite>>, Vec<Problem>> {
 }
 
 /// A suite names files of its own, so a pipe or a device is a mistake.
-fn options() -> Options {
-    Options { only_regular_files: true, ..Options::default() }
+fn options() -> InputOptions {
+    InputOptions { only_regular_files: true, ..InputOptions::default() }
 }
 
 /// Returns the case of a document, with `Kind.group` of its object.
@@ -75,7 +75,7 @@ fn case_of(document: &Document, action: Action) -> (String, Case) {
         name: format!("{} {name}", text("kind")).trim().to_owned(),
         path: String::new(),
         action,
-        initial: Some(Source::Object(document.value.clone())),
+        initial: Some(CaseObject::Object(document.value.clone())),
         changed: None,
         patches: Vec::new(),
         expected: None,
@@ -95,7 +95,7 @@ fn comment(text: &[u8]) -> Option<String> {
     lines.find_map(|line| line.strip_prefix('#')?.trim().strip_prefix("error:").map(|text| text.trim().to_owned()))
 }
 
-fn suite(path: &Path) -> Result<Suite, Problem> {
+fn suite(path: &Path) -> Result<Suite, LoadProblem> {
     let source = path.display().to_string();
     let text = read_regular(path).map_err(|error| format!("cannot read {source}: {error}"))?;
     Suite::read(&source, &text).map_err(|SuiteError { position, message }| {
@@ -111,7 +111,7 @@ pub struct Library {
     /// The texts of CRDs, by file and name.
     texts: HashMap<(Arc<str>, String), Document>,
     /// The inputs that cannot be read, without duplicates.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<LoadProblem>,
     /// Warnings about the text of CRDs, policies and fixtures.
     pub warnings: InputWarnings,
 }
@@ -130,9 +130,9 @@ impl Library {
     }
 
     /// Reads the CRDs of a file, or of a directory with or without its subdirectories.
-    fn read(&mut self, path: &Path, recursive: bool) -> (Vec<Variant>, Vec<Problem>) {
-        let options = Options { warnings: self.warnings.clone(), ..options().of_definitions() };
-        let (documents, problems) = read(path, Options { recursive, ..options });
+    fn read(&mut self, path: &Path, recursive: bool) -> (Vec<Variant>, Vec<LoadProblem>) {
+        let options = InputOptions { warnings: self.warnings.clone(), ..options().of_definitions() };
+        let (documents, problems) = read(path, InputOptions { recursive, ..options });
         let mut variants = Vec::new();
         for mut document in documents.into_iter().filter(Document::is_definition) {
             let source = Arc::clone(&document.source);
@@ -194,20 +194,20 @@ impl Library {
     /// Returns the objects of a file that `policies` names.
     pub fn objects(&mut self, suite: &Suite, path: &str) -> Vec<Arc<Value>> {
         let directory = Path::new(&*suite.source).parent().unwrap_or(Path::new(""));
-        let options = Options { warnings: self.warnings.clone(), ..options().collecting() };
+        let options = InputOptions { warnings: self.warnings.clone(), ..options().collecting() };
         let (found, invalid) = read(&directory.join(path), options);
         self.problems.extend(invalid);
         found.into_iter().map(|document| Arc::new(document.value)).collect()
     }
 }
 
-fn read(path: &Path, options: Options) -> (Vec<Document>, Vec<Problem>) {
+fn read(path: &Path, options: InputOptions) -> (Vec<Document>, Vec<LoadProblem>) {
     let (mut documents, mut problems) = (Vec::new(), Vec::new());
     for entry in Input::open(&[path.display().to_string()], options) {
         match entry {
-            Entry::Document(document) => documents.push(document),
-            Entry::Problem(note) => problems.push(note.text()),
-            Entry::Warning(_) => {}
+            InputEntry::Document(document) => documents.push(document),
+            InputEntry::Problem(note) => problems.push(note.text()),
+            InputEntry::Warning(_) => {}
         }
     }
     (documents, problems)

@@ -3,7 +3,7 @@
 use super::load::Library;
 use crate::suites::suite_run::SuiteFailure;
 use crdx_engine::suites::case_runner::ServerSetup;
-use crdx_engine::suites::subject::{Resource, Subject};
+use crdx_engine::suites::subject::{Subject, TestedResource};
 use crdx_engine::suites::{Action, Suite, Variant, variant};
 use crdx_server::server::Timestamp;
 use crdx_value::release::{Release, ReleaseSet};
@@ -93,7 +93,7 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     for release in releases {
         if variants.is_empty() {
             let subject = built_in(suite, release);
-            let name = subject.as_ref().map_or_else(|_| suite.crd_name.clone(), Resource::name);
+            let name = subject.as_ref().map_or_else(|_| suite.crd_name.clone(), TestedResource::name);
             let setup = subject.map(|resource| setup(release, Subject::BuiltIn(resource)));
             let key = key(release, "", &name);
             all.push(planned(&Arc::from(name), release, setup, key));
@@ -121,11 +121,14 @@ fn releases(suite: &Suite, selection: &Selection) -> Vec<Release> {
 }
 
 /// Returns the resource of the built-in kind that a suite tests.
-fn built_in(suite: &Suite, release: Release) -> Result<Resource, SuiteFailure> {
+fn built_in(suite: &Suite, release: Release) -> Result<TestedResource, SuiteFailure> {
     let name = &suite.crd_name;
-    let found =
-        if suite.is_folder() { Resource::of_built_in_kind(name, release) } else { Resource::built_in(name, release) };
-    let found = found.map(|resource| Resource { version: suite.version.clone(), ..resource });
+    let found = if suite.is_folder() {
+        TestedResource::of_built_in_kind(name, release)
+    } else {
+        TestedResource::built_in(name, release)
+    };
+    let found = found.map(|resource| TestedResource { version: suite.version.clone(), ..resource });
     found.ok_or_else(|| {
         let message = format!("a server of Kubernetes {release} does not serve {name}");
         failure("crdName", message, "name the versions that serve it with `kubernetesVersions`")

@@ -5,7 +5,7 @@ pub mod coverage;
 
 use super::suite_run::SuiteRun;
 use crdx_engine::report::SourceLocation;
-use crdx_engine::suites::{Case, Failure, Outcome};
+use crdx_engine::suites::{Case, CaseOutcome, Failure};
 use crdx_output::difference;
 use crdx_output::paint::Paint;
 use crdx_output::printable;
@@ -119,7 +119,7 @@ impl SuiteRun {
                 return vec![case::Case { subject: self.suite.name.clone(), location, outcome, result, findings }];
             }
         };
-        let of = |(index, outcome): &(usize, Outcome)| {
+        let of = |(index, outcome): &(usize, CaseOutcome)| {
             let case = self.suite.cases.get(*index)?;
             let location = self.location_of(case, None);
             let findings: Vec<Finding> = outcome
@@ -172,7 +172,7 @@ impl SuiteRun {
                 return vec![members.into()];
             }
         };
-        let of = |(index, outcome): &(usize, Outcome)| {
+        let of = |(index, outcome): &(usize, CaseOutcome)| {
             let case = self.suite.cases.get(*index)?;
             let word = match &outcome.failure {
                 None => "passed",
@@ -232,7 +232,7 @@ fn difference_of(failure: &Failure) -> Option<(&Value, &Value)> {
 }
 
 /// A failure, and the servers on which it occurred.
-struct Entry {
+struct ReportedFailure {
     heading: String,
     body: String,
     /// The message, in which generated names are replaced.
@@ -242,13 +242,13 @@ struct Entry {
 
 /// Formats all failures. A failure that occurred on several servers is shown once.
 pub fn failures(runs: &[SuiteRun], color: bool) -> String {
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<ReportedFailure> = Vec::new();
     for run in runs {
         let mut add = |heading: String, body: String| {
             let key = format!("{heading}\n{}", without_names(&body));
             match entries.iter_mut().find(|entry| entry.key == key) {
                 Some(entry) => entry.servers.push(run.server()),
-                None => entries.push(Entry { heading, body, key, servers: vec![run.server()] }),
+                None => entries.push(ReportedFailure { heading, body, key, servers: vec![run.server()] }),
             }
         };
         if let Err(failure) = &run.cases {

@@ -4,7 +4,7 @@
 use super::plan::Planned;
 use crate::suites::suite_run::{SuiteFailure, SuiteRun};
 use crdx_engine::suites::case_runner::SetupError;
-use crdx_engine::suites::{CaseRunner, Outcome};
+use crdx_engine::suites::{CaseOutcome, CaseRunner};
 use crdx_value::STACK_SIZE;
 use crdx_value::lock::lock;
 use crdx_value::sort::sort_by_key;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-type Cases = Result<Vec<(usize, Outcome)>, SuiteFailure>;
+type Cases = Result<Vec<(usize, CaseOutcome)>, SuiteFailure>;
 
 /// Runs all suites; with `fail_fast`, up to the first failure in the order of `planned`.
 ///

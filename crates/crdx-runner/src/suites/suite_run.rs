@@ -1,6 +1,6 @@
 //! The results of a suite on one server.
 
-use crdx_engine::suites::{Outcome, Suite};
+use crdx_engine::suites::{CaseOutcome, Suite};
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct SuiteRun {
     pub definition: Option<Arc<Value>>,
     pub release: Release,
     /// The results of the cases by their index in the suite, or the reason why the suite did not run.
-    pub cases: Result<Vec<(usize, Outcome)>, SuiteFailure>,
+    pub cases: Result<Vec<(usize, CaseOutcome)>, SuiteFailure>,
 }
 
 /// The reason why a suite did not run.

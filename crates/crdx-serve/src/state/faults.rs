@@ -2,7 +2,7 @@
 //! process is killed. Afterwards the file is opened as it is after a crash of the process and after a power failure.
 
 use super::*;
-use crate::{self, Options};
+use crate::ServeOptions;
 use crdx_server::server::{Method, Request, ResponseBody};
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -218,7 +218,7 @@ fn send(server: &Server, method: Method, path: &str, body: &str) -> (u16, Value)
 
 impl Client {
     /// Sends a write, which is acknowledged unless the state file failed.
-    fn write(&mut self, server: &Server, state: &State, name: &'static str, method: Method, body: &str) {
+    fn write(&mut self, server: &Server, state: &StateFile, name: &'static str, method: Method, body: &str) {
         let path = if method == Method::Post { KITES.to_owned() } else { format!("{KITES}/{name}") };
         let (code, object) = send(server, method, &path, body);
         let is_acknowledged = state.failure().is_none();
@@ -235,20 +235,20 @@ impl Client {
         }
     }
 
-    fn create(&mut self, server: &Server, state: &State, name: &'static str) {
+    fn create(&mut self, server: &Server, state: &StateFile, name: &'static str) {
         let kite = format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}"}}}}"#);
         self.write(server, state, name, Method::Post, &kite);
     }
 
-    fn update(&mut self, server: &Server, state: &State, name: &'static str, size: usize) {
+    fn update(&mut self, server: &Server, state: &StateFile, name: &'static str, size: usize) {
         self.write(server, state, name, Method::Patch, &format!(r#"{{"spec":{{"size":{size}}}}}"#));
     }
 
-    fn delete(&mut self, server: &Server, state: &State, name: &'static str) {
+    fn delete(&mut self, server: &Server, state: &StateFile, name: &'static str) {
         self.write(server, state, name, Method::Delete, "");
     }
 
-    fn sync(&mut self, state: &State) {
+    fn sync(&mut self, state: &StateFile) {
         state.sync();
         if state.failure().is_none() {
             self.histories.values_mut().for_each(|history| history.synced = history.acknowledged);
@@ -271,9 +271,9 @@ impl Client {
     }
 }
 
-fn open(disk: &MemoryDisk) -> Result<(Server, Arc<State>), StateError> {
+fn open(disk: &MemoryDisk) -> Result<(Server, Arc<StateFile>), StateError> {
     let options = Server::builder(Release::NEWEST, 1);
-    let Opened { server, state, orphans, .. } = State::open_on(Box::new(disk.clone()), Path::new(FILE), options)?;
+    let Opened { server, state, orphans, .. } = StateFile::open_on(Box::new(disk.clone()), Path::new(FILE), options)?;
     assert_eq!(orphans, [""; 0]);
     Ok((server, state))
 }
@@ -436,8 +436,8 @@ fn answer(url: &str, method: &str, path: &str, body: &str) -> String {
 fn every_request_fails_after_a_failed_write() {
     let disk = MemoryDisk::default();
     let (server, state) = open(&disk).unwrap();
-    let options = Options { state: Some(state), ..Options::default() };
-    let running = serve::start(serve::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
+    let options = ServeOptions { state: Some(state), ..ServeOptions::default() };
+    let running = crate::start(crate::Runtime::new().unwrap(), Arc::new(server), options).unwrap();
     let url = running.url();
     let kite =
         |name: &str| format!(r#"{{"apiVersion":"toys.example.com/v1","kind":"Kite","metadata":{{"name":"{name}"}}}}"#);

@@ -17,14 +17,14 @@ const DIGITS: usize = 8;
 
 /// The format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum LineFormat {
     /// Every line has a checksum.
     Checked,
     /// The lines are of an earlier build, which wrote no checksums.
     Unchecked,
 }
 
-impl Format {
+impl LineFormat {
     /// The format of a tail, which has no header.
     pub fn of_tail(text: &str) -> Self {
         if text.is_empty() || text.starts_with(CHECKSUM) { Self::Checked } else { Self::Unchecked }
@@ -56,7 +56,7 @@ pub(super) fn write(commit: &Commit<'_>) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub(super) struct Index<'a> {
     /// The lines by definition and key.
-    live: BTreeMap<String, BTreeMap<String, Line<'a>>>,
+    live: BTreeMap<String, BTreeMap<String, StateLine<'a>>>,
     revision: u64,
     /// The number of superseded lines.
     stale: usize,
@@ -83,7 +83,7 @@ pub enum LineError {
 }
 
 #[derive(Debug)]
-struct Line<'a> {
+struct StateLine<'a> {
     whole: &'a str,
     revision: u64,
     object: &'a str,
@@ -91,11 +91,11 @@ struct Line<'a> {
 
 impl<'a> Index<'a> {
     /// Adds lines; `number` is the line number of the first.
-    pub fn read(&mut self, text: &'a str, number: usize, format: Format) -> Result<(), LineError> {
+    pub fn read(&mut self, text: &'a str, number: usize, format: LineFormat) -> Result<(), LineError> {
         for (at, line) in text.split_terminator('\n').enumerate() {
             let rest = match format {
-                Format::Checked => checked(line).ok_or(LineError::Damaged(number + at))?,
-                Format::Unchecked => line.strip_prefix('{').ok_or(LineError::NotACommit(number + at))?,
+                LineFormat::Checked => checked(line).ok_or(LineError::Damaged(number + at))?,
+                LineFormat::Unchecked => line.strip_prefix('{').ok_or(LineError::NotACommit(number + at))?,
             };
             self.add(line, rest).ok_or(LineError::NotACommit(number + at))?;
         }
@@ -126,7 +126,7 @@ impl<'a> Index<'a> {
             self.stale += 1;
             objects.remove(&key)
         } else {
-            objects.insert(key.clone(), Line { whole, revision, object })
+            objects.insert(key.clone(), StateLine { whole, revision, object })
         };
         self.stale += usize::from(before.is_some());
         if definition == DEFINITIONS && (removed || before.is_none()) {
@@ -201,13 +201,13 @@ mod tests {
 
     fn keys(text: &str) -> (Vec<(String, u64)>, u64, bool) {
         let mut index = Index::default();
-        index.read(text, 1, Format::Checked).unwrap();
+        index.read(text, 1, LineFormat::Checked).unwrap();
         let restored = index.restored().unwrap().into_iter().map(|k| (k.key, k.revision)).collect();
         let mut again = Vec::new();
         index.write(&mut again).unwrap();
         let again = String::from_utf8(again).unwrap();
         let mut second = Index::default();
-        second.read(&again, 1, Format::Checked).unwrap();
+        second.read(&again, 1, LineFormat::Checked).unwrap();
         assert_eq!(second.restored(), index.restored());
         assert!(second.is_clean() && second.revision() == index.revision());
         (restored, index.revision(), index.is_clean())
@@ -244,12 +244,12 @@ mod tests {
             "{\"revision\":1,\"a\":2}",
             "{\"brc32\":\"00000000\",\"definition\":\"a.b\",\"key\":\"x\",\"revision\":3,\"object\":{}}",
         ] {
-            let error = Index::default().read(&format!("{good}\n{bad}\n"), 2, Format::Unchecked).unwrap_err();
+            let error = Index::default().read(&format!("{good}\n{bad}\n"), 2, LineFormat::Unchecked).unwrap_err();
             assert_eq!(error, LineError::NotACommit(3), "{bad}");
             let checked = with_checksum(good) + &with_checksum(bad);
-            assert!(Index::default().read(&checked, 2, Format::Checked).is_err(), "{bad}");
+            assert!(Index::default().read(&checked, 2, LineFormat::Checked).is_err(), "{bad}");
         }
-        let error = Index::default().read(&format!("{}{good}\n", with_checksum(good)), 2, Format::Checked);
+        let error = Index::default().read(&format!("{}{good}\n", with_checksum(good)), 2, LineFormat::Checked);
         assert_eq!(error, Err(LineError::Damaged(3)));
     }
 }

@@ -12,13 +12,13 @@ const CRD: &str = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResou
     "schema":{"openAPIV3Schema":{"type":"object"}}}]}}"#;
 const KITES: &str = "/apis/toys.example.com/v1/kites";
 
-fn opened(path: &Path) -> (Server, Arc<State>) {
+fn opened(path: &Path) -> (Server, Arc<StateFile>) {
     let opened = open_with_notes(path);
     (opened.server, opened.state)
 }
 
 fn open_with_notes(path: &Path) -> Opened {
-    let opened = State::open(path, Server::builder(Release::NEWEST, 1)).unwrap();
+    let opened = StateFile::open(path, Server::builder(Release::NEWEST, 1)).unwrap();
     assert_eq!(opened.orphans, [""; 0]);
     opened
 }
@@ -42,7 +42,7 @@ fn names(server: &Server) -> Vec<String> {
     items.iter().map(|o| o.str_at(&["metadata", "name"]).unwrap().to_owned()).collect()
 }
 
-fn with_kites(path: &Path) -> (Server, Arc<State>) {
+fn with_kites(path: &Path) -> (Server, Arc<StateFile>) {
     let (server, state) = opened(path);
     assert_eq!(send(&server, Method::Post, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", CRD).0, 201);
     for name in ["a", "b", "c"] {
@@ -52,7 +52,7 @@ fn with_kites(path: &Path) -> (Server, Arc<State>) {
 }
 
 /// Closes the file; the server also refers to it.
-fn close(server: Server, state: Arc<State>) {
+fn close(server: Server, state: Arc<StateFile>) {
     drop(server);
     drop(state);
 }
@@ -147,13 +147,13 @@ fn other_files_are_left_alone() {
     let path = directory.path().join("state");
     for other in ["kind: Config", "kind: Config\n", "{}\n{}\n"] {
         fs::write(&path, other).unwrap();
-        let error = State::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
+        let error = StateFile::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
         assert!(matches!(error, StateError::OtherFormat(_)), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), other);
     }
     fs::remove_file(&path).unwrap();
     let (_server, _state) = opened(&path);
-    let error = State::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
+    let error = StateFile::open(&path, Server::builder(Release::NEWEST, 1)).unwrap_err();
     assert!(matches!(error, StateError::InUse(_)), "{error}");
 }
 
@@ -214,7 +214,7 @@ fn every_flipped_bit_is_found() {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         // A damaged line break at the end gives an incomplete line, which is reported, too.
-        let Ok(Content { lines, rest }) = content(damaged) else { continue };
+        let Ok(StateFileContent { lines, rest }) = content(damaged) else { continue };
         assert!(index(&path, &lines, "").is_err() || !rest.is_empty(), "bit {bit}");
     }
     assert!(index(&path, &String::from_utf8(whole).unwrap(), "").is_ok());
@@ -249,7 +249,7 @@ mod unix {
         assert_eq!(names(&opened(&link).0), ["a", "b", "c", "d"]);
         // A tail is read, so a link in its place is an error.
         symlink("victim", with_suffix(&file, "tail")).unwrap();
-        let error = State::open(&link, Server::builder(Release::NEWEST, 1)).unwrap_err();
+        let error = StateFile::open(&link, Server::builder(Release::NEWEST, 1)).unwrap_err();
         assert!(error.to_string().starts_with("cannot read the tail of "), "{error}");
     }
 
@@ -262,7 +262,7 @@ mod unix {
         symlink(&file, &link).unwrap();
         fs::hard_link(&file, &hard).unwrap();
         let in_use = |path: &Path| {
-            let error = State::open(path, Server::builder(Release::NEWEST, 1)).unwrap_err();
+            let error = StateFile::open(path, Server::builder(Release::NEWEST, 1)).unwrap_err();
             assert!(matches!(error, StateError::InUse(_)), "{error}");
         };
         for path in [&file, &link, &hard] {
@@ -284,7 +284,7 @@ mod unix {
         let pipe = directory.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         for path in [pipe.as_path(), Path::new("/dev/null"), directory.path()] {
-            let error = State::open(path, Server::builder(Release::NEWEST, 1)).unwrap_err();
+            let error = StateFile::open(path, Server::builder(Release::NEWEST, 1)).unwrap_err();
             assert!(matches!(error, StateError::Io { operation: "open", .. }), "{error}");
             assert!(
                 fs::metadata(path).unwrap().is_file() || error.to_string().contains("regular file") || path.is_dir()

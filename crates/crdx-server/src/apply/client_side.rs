@@ -141,8 +141,8 @@ fn last_applied(live: &Value) -> Result<Value, GoError> {
 fn patch_of(original: &Value, modified: &Value, live: &Value) -> Value {
     let none = Map::new();
     let [original, modified, live] = [original, modified, live].map(|value| value.as_object().unwrap_or(&none));
-    let changes = difference(live, modified, Part::Changes);
-    let deletions = difference(original, modified, Part::Deletions);
+    let changes = difference(live, modified, PatchPart::Changes);
+    let deletions = difference(original, modified, PatchPart::Deletions);
     Value::Object(combine(deletions, changes))
 }
 
@@ -177,7 +177,7 @@ fn rounded(value: &Value) -> Cow<'_, Value> {
 
 /// A part of a merge patch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum PatchPart {
     /// The members that are null.
     Deletions,
     /// All others.
@@ -185,7 +185,7 @@ enum Part {
 }
 
 /// Computes a part of the merge patch from one object to another.
-fn difference(from: &Map, to: &Map, part: Part) -> Map {
+fn difference(from: &Map, to: &Map, part: PatchPart) -> Map {
     let mut out = Map::new();
     for (name, new) in to {
         let kept = match (from.get(name), new) {
@@ -197,21 +197,21 @@ fn difference(from: &Map, to: &Map, part: Part) -> Map {
             out.insert(name.clone(), kept);
         }
     }
-    if part == Part::Deletions {
+    if part == PatchPart::Deletions {
         let removed = from.keys().filter(|name| !to.contains_key(name));
         out.extend(removed.map(|name| (name.clone(), Value::Null)));
     }
     out
 }
 
-fn of_part(new: &Value, part: Part) -> Option<Value> {
+fn of_part(new: &Value, part: PatchPart) -> Option<Value> {
     match new {
-        Value::Null => (part == Part::Deletions).then_some(Value::Null),
+        Value::Null => (part == PatchPart::Deletions).then_some(Value::Null),
         Value::Object(members) if !members.is_empty() => {
             let kept = members.iter().filter_map(|(name, value)| Some((name.clone(), of_part(value, part)?)));
             non_empty(kept.collect())
         }
-        other => (part == Part::Changes).then(|| other.clone()),
+        other => (part == PatchPart::Changes).then(|| other.clone()),
     }
 }
 

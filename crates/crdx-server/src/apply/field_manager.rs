@@ -33,7 +33,7 @@ pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration
 
 /// The reason why an apply is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum ApplyRefusal {
     /// 409: other managers own the fields.
     #[error("other field managers own {} of the fields", .0.len())]
     Conflicts(Vec<Conflict>),
@@ -208,28 +208,28 @@ impl FieldManager<'_> {
         manager: &str,
         force: bool,
         default: &dyn Fn(&mut Value, &Value),
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ApplyRefusal> {
         let api_version = patch.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let kind = patch.get("kind").and_then(Value::as_str).unwrap_or_default();
         if api_version != self.api_version || kind != self.kind {
             // An apiVersion that cannot be read leaves the whole type empty.
             let kind = if group_version::parse(api_version).is_ok() { kind } else { "" };
-            return Err(Refusal::BadRequest(format!(
+            return Err(ApplyRefusal::BadRequest(format!(
                 "invalid object type: {}, Kind={kind}",
                 display_version(api_version)
             )));
         }
         let managed = Managed::read(managed_fields(live))
-            .map_err(|e| Refusal::Internal(format!("failed to decode managed fields: {e}").into()))?;
+            .map_err(|e| ApplyRefusal::Internal(format!("failed to decode managed fields: {e}").into()))?;
         let applied = match self.apply_once(live, patch, &managed, manager, force, default) {
             // kubectl takes over an object of client-side apply without conflicts.
-            Err(Refusal::Conflicts(conflicts)) if manager == "kubectl" => {
+            Err(ApplyRefusal::Conflicts(conflicts)) if manager == "kubectl" => {
                 let Some(allowed) = self.allowed_by_last_applied(live) else {
-                    return Err(Refusal::Conflicts(conflicts));
+                    return Err(ApplyRefusal::Conflicts(conflicts));
                 };
                 let rest: Vec<Conflict> = conflicts.into_iter().filter(|c| !allowed.has(&c.path)).collect();
                 if !rest.is_empty() {
-                    return Err(Refusal::Conflicts(rest));
+                    return Err(ApplyRefusal::Conflicts(rest));
                 }
                 self.apply_once(live, patch, &managed, manager, true, default)?
             }
@@ -251,7 +251,7 @@ impl FieldManager<'_> {
         manager: &str,
         force: bool,
         default: &dyn Fn(&mut Value, &Value),
-    ) -> Result<(Value, Managed), Refusal> {
+    ) -> Result<(Value, Managed), ApplyRefusal> {
         let mut managed = managed.clone();
         let mut bare = live.clone();
         if managed.owners.is_empty() {
@@ -259,37 +259,39 @@ impl FieldManager<'_> {
             managed = self
                 .in_own_version(self.empty_object, "live", self.empty_object)
                 .and_then(|empty| self.updated(&empty, &bare, managed, "before-first-apply"))
-                .map_err(|e| Refusal::Internal(format!("failed to create manager for existing fields: {e}").into()))?;
+                .map_err(|e| {
+                    ApplyRefusal::Internal(format!("failed to create manager for existing fields: {e}").into())
+                })?;
             managed.cap();
         }
         if managed_fields(patch).is_some_and(is_readable) {
-            return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
+            return Err(ApplyRefusal::BadRequest("metadata.managedFields must be nil".to_owned()));
         }
         let described = |o: &Value| self.describe(o);
         self.check(patch, false).map_err(|e| {
-            Refusal::Internal(format!("failed to create typed patch object ({}): {e}", described(patch)).into())
+            ApplyRefusal::Internal(format!("failed to create typed patch object ({}): {e}", described(patch)).into())
         })?;
         self.check(&bare, true).map_err(|e| {
-            Refusal::Internal(format!("failed to create typed live object ({}): {e}", described(live)).into())
+            ApplyRefusal::Internal(format!("failed to create typed live object ({}): {e}", described(live)).into())
         })?;
         let id = self.identity(manager, "Apply");
         let updater = Updater { versions: self.versions, release: self.release };
         let owners = std::mem::take(&mut managed.owners);
         let (new, mut owners) =
             updater.apply(&bare, patch, self.api_version, owners, &id, force).map_err(|failure| match failure {
-                Failure::Conflicts(conflicts) => Refusal::Conflicts(conflicts),
-                Failure::Error(text) => Refusal::Internal(text),
+                Failure::Conflicts(conflicts) => ApplyRefusal::Conflicts(conflicts),
+                Failure::Error(text) => ApplyRefusal::Internal(text),
             })?;
         strip(&mut owners, &id);
         managed.owners = owners;
         let object = match new {
             Some(merged) => {
                 // The error message shows the patch.
-                let mut new = self.in_own_version(&merged, "new", patch).map_err(Refusal::Internal)?;
+                let mut new = self.in_own_version(&merged, "new", patch).map_err(ApplyRefusal::Internal)?;
                 default(&mut new, &merged);
                 if let Some(e) = self.versions.unconvertible(&new) {
                     let described = described(patch);
-                    return Err(Refusal::Internal(
+                    return Err(ApplyRefusal::Internal(
                         format!("failed to convert to unversioned ({described}): {e}").into(),
                     ));
                 }
@@ -458,7 +460,7 @@ mod tests {
         let one = apply(&live, r#"{"a":1,"b":2,"l":[{"k":"x","v":1},{"k":"y"}]}"#, "one").unwrap();
         let less = apply(&one, r#"{"l":[{"k":"y"}]}"#, "one").unwrap();
         assert_eq!(json::to_string(less.get("spec").unwrap()), r#"{"a":1,"l":[{"k":"y"}]}"#);
-        let Err(Refusal::Conflicts(conflicts)) = apply(&less, r#"{"a":5}"#, "two") else { panic!("no conflict") };
+        let Err(ApplyRefusal::Conflicts(conflicts)) = apply(&less, r#"{"a":5}"#, "two") else { panic!("no conflict") };
         assert_eq!(
             conflict_message(&conflicts),
             "Apply failed with 1 conflict: conflict with \"creator\" using x.io/v1: .spec.a"
@@ -474,7 +476,7 @@ mod tests {
         let live = object_with("{}");
         let apply = |spec: &str| fields.apply(&live, &object_with(spec), "m", false, &|_, _| {});
         let described = |spec: &str| match apply(spec) {
-            Err(Refusal::Internal(error)) => error.to_string(),
+            Err(ApplyRefusal::Internal(error)) => error.to_string(),
             other => panic!("{other:?}"),
         };
         let head = "failed to create typed patch object (/a; x.io/v1, Kind=X): ";

@@ -29,11 +29,11 @@ fn sharp_v(v: &Value) -> String {
 
 /// `fmt.Sprintf(format)` without arguments: a verb becomes an error text (`doPrintf` of `fmt/print.go`).
 pub(super) fn printf(format: &str) -> String {
-    let mut format = Format { rest: format, bad_index: false };
+    let mut format = FormatString { rest: format, bad_index: false };
     let mut out = String::with_capacity(format.rest.len());
     while let Some((text, verb)) = format.rest.split_once('%') {
         out.push_str(text);
-        format = Format { rest: verb.trim_start_matches(['#', '0', '+', '-', ' ']), bad_index: false };
+        format = FormatString { rest: verb.trim_start_matches(['#', '0', '+', '-', ' ']), bad_index: false };
         format.verb(&mut out);
     }
     out.push_str(format.rest);
@@ -41,13 +41,13 @@ pub(super) fn printf(format: &str) -> String {
 }
 
 /// The unread rest of a format.
-struct Format<'a> {
+struct FormatString<'a> {
     rest: &'a str,
     /// The verb had an argument index.
     bad_index: bool,
 }
 
-impl Format<'_> {
+impl FormatString<'_> {
     /// Prints a verb, from the end of its flags.
     fn verb(&mut self, out: &mut String) {
         let mut after_index = self.index();

@@ -13,7 +13,7 @@ use crdx_value::{Value, json, quote};
 
 /// An operation of a patch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operation {
+pub struct PatchOperation {
     /// `op`
     pub op: String,
     /// `path`
@@ -38,7 +38,7 @@ pub enum MemberError {
     Escape(char),
 }
 
-impl Operation {
+impl PatchOperation {
     /// Decodes an operation of a request. Members that are not strings count as missing.
     pub fn decode(operation: &Value) -> Self {
         let text = |key: &str| operation.str_at(&[key]).map(str::to_owned);
@@ -150,7 +150,7 @@ impl Patch {
     ///
     /// # Errors
     /// Returns the library's message.
-    pub fn apply(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
+    pub fn apply(&mut self, operation: &PatchOperation, document: &mut Value) -> Result<(), PatchError> {
         let written = if operation.op == "test" {
             operation.value.as_ref().and_then(|value| Raw::read(&json::to_string(value)))
         } else {
@@ -165,7 +165,7 @@ impl Patch {
     /// Returns the library's message.
     pub fn step(
         &mut self,
-        operation: &Operation,
+        operation: &PatchOperation,
         expected: Expected<'_>,
         document: &mut Value,
     ) -> Result<(), PatchError> {
@@ -233,7 +233,7 @@ impl Patch {
         Ok(())
     }
 
-    fn copy(&mut self, operation: &Operation, document: &mut Value) -> Result<(), PatchError> {
+    fn copy(&mut self, operation: &PatchOperation, document: &mut Value) -> Result<(), PatchError> {
         let from = from_of(operation)?;
         let (container, key) = find(document, from).ok_or_else(|| {
             PatchError::new(format!("copy operation does not apply: doc is missing from path: {from}: {MISSING}"))
@@ -285,14 +285,14 @@ pub enum AccessError {
 }
 
 /// The path of an operation; `instead` replaces the error message if the path cannot be decoded.
-fn path_of<'o>(operation: &'o Operation, instead: Option<&str>) -> Result<&'o str, PatchError> {
+fn path_of<'o>(operation: &'o PatchOperation, instead: Option<&str>) -> Result<&'o str, PatchError> {
     operation.path.as_deref().map_err(|error| {
         let error = instead.map_or_else(|| error.to_string(), str::to_owned);
         PatchError::new(format!("{} operation failed to decode path: {error}", operation.op))
     })
 }
 
-fn from_of(operation: &Operation) -> Result<&str, PatchError> {
+fn from_of(operation: &PatchOperation) -> Result<&str, PatchError> {
     let failed =
         |reason: &MemberError| PatchError::new(format!("{} operation failed to decode from: {reason}", operation.op));
     operation.from.as_ref().map(String::as_str).map_err(failed)
@@ -326,7 +326,7 @@ pub enum Expected<'r> {
     Compared(bool),
 }
 
-fn test(operation: &Operation, expected: Expected<'_>, document: &mut Value) -> Result<(), PatchError> {
+fn test(operation: &PatchOperation, expected: Expected<'_>, document: &mut Value) -> Result<(), PatchError> {
     let path = path_of(operation, None)?;
     let holds = if path.is_empty() {
         match expected {
@@ -450,7 +450,7 @@ mod tests {
         let mut document = read(br#"{"a":{"b":[1,2]},"n":null}"#).unwrap();
         let from = if from.is_empty() { Err(MemberError::NoFrom) } else { Ok(from.to_owned()) };
         let value = Some(Value::Int(1));
-        let operation = Operation { op: op.to_owned(), path: Ok(path.to_owned()), from, value };
+        let operation = PatchOperation { op: op.to_owned(), path: Ok(path.to_owned()), from, value };
         Patch::unlimited().apply(&operation, &mut document).unwrap_err().to_string()
     }
 
@@ -488,7 +488,7 @@ mod tests {
     #[test]
     fn a_failed_test_operation_is_reported() {
         let mut document = read(br#"{"a":1}"#).unwrap();
-        let test = |value: i64| Operation {
+        let test = |value: i64| PatchOperation {
             op: "test".to_owned(),
             path: Ok("/a".to_owned()),
             from: Err(MemberError::NoFrom),

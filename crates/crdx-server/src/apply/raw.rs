@@ -21,7 +21,7 @@ pub enum Raw {
 impl Raw {
     /// Parses valid JSON; `None` if the text is invalid.
     pub fn read(text: &str) -> Option<Self> {
-        let mut reader = Reader { rest: text };
+        let mut reader = RawReader { rest: text };
         let value = reader.value()?;
         reader.skip_space();
         reader.rest.is_empty().then_some(value)
@@ -95,11 +95,11 @@ fn write(out: &mut String, value: &Value, source: Option<&Raw>) {
     }
 }
 
-struct Reader<'t> {
+struct RawReader<'t> {
     rest: &'t str,
 }
 
-impl Reader<'_> {
+impl RawReader<'_> {
     fn skip_space(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
     }

@@ -12,18 +12,18 @@ use std::collections::btree_map::Entry;
 /// A set of field paths. Every node is a member or has members below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
-    nodes: BTreeMap<PathElement, Node>,
+    nodes: BTreeMap<PathElement, SetNode>,
 }
 
 /// A path in a set: its membership, and the members below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Node {
+struct SetNode {
     /// True if the path itself is a member.
     is_member: bool,
     below: Set,
 }
 
-impl Node {
+impl SetNode {
     fn is_empty(&self) -> bool {
         !self.is_member && self.below.is_empty()
     }
@@ -93,7 +93,7 @@ impl Set {
         }
     }
 
-    fn add(&mut self, element: PathElement, node: Node) {
+    fn add(&mut self, element: PathElement, node: SetNode) {
         match self.nodes.entry(element) {
             Entry::Vacant(entry) => drop(entry.insert(node)),
             Entry::Occupied(mut entry) => entry.get_mut().extend(node),
@@ -112,7 +112,7 @@ impl Set {
         let both = self.nodes.iter().filter_map(|(element, node)| {
             let other = other.nodes.get(element)?;
             let is_member = node.is_member && other.is_member;
-            let both = Node { is_member, below: node.below.intersection(&other.below) };
+            let both = SetNode { is_member, below: node.below.intersection(&other.below) };
             (!both.is_empty()).then(|| (element.clone(), both))
         });
         Self { nodes: both.collect() }
@@ -149,7 +149,7 @@ impl Set {
 
     /// Adds a node: `element` itself if `is_member`, and the members below it.
     pub fn attach(&mut self, element: &PathElement, is_member: bool, below: Self) {
-        let node = Node { is_member, below };
+        let node = SetNode { is_member, below };
         if !node.is_empty() {
             self.add(element.clone(), node);
         }
@@ -157,7 +157,7 @@ impl Set {
 
     /// The set of these elements and the members below them.
     pub fn of_members(members: Vec<(PathElement, Self)>) -> Self {
-        let nodes = members.into_iter().map(|(element, below)| (element, Node { is_member: true, below }));
+        let nodes = members.into_iter().map(|(element, below)| (element, SetNode { is_member: true, below }));
         Self { nodes: nodes.collect() }
     }
 
@@ -235,7 +235,7 @@ impl Set {
             let Some(element) = PathElement::from_key(key)? else { continue };
             let Value::Object(below) = value else { return Err(format!("{key} must be an object").into()) };
             let (below, below_is_member) = Self::read(below)?;
-            set.add(element, Node { is_member: below_is_member, below });
+            set.add(element, SetNode { is_member: below_is_member, below });
         }
         let is_member = is_member || set.is_empty();
         Ok((set, is_member))

@@ -12,7 +12,7 @@ use super::{CustomResourceDefinition, default};
 use crate::pipeline::object_meta::MetadataError;
 use crate::schema::decode::TypeMismatch;
 pub use build::webhook_client_config;
-pub use check::{NoSource, Source};
+pub use check::{NoSource, SourceText};
 use crdx_types::go_type::{GoField, GoType};
 use crdx_types::types::Types;
 use crdx_value::Value;
@@ -111,7 +111,7 @@ pub fn decode(object: &Value) -> Result<Decoded, DecodeError> {
 ///
 /// # Errors
 /// See [`decode`].
-pub fn decode_text(object: &Value, release: Release, source: &dyn Source) -> Result<Decoded, DecodeError> {
+pub fn decode_text(object: &Value, release: Release, source: &dyn SourceText) -> Result<Decoded, DecodeError> {
     let beta = is_beta(object);
     let checked = root(object, release).map(|root| check::check(object, root, release, source)).unwrap_or_default();
     if let Some(error) = checked.error {

@@ -32,7 +32,7 @@ use crdx_value::release::{Release, V1_33};
 pub use defaults::coerce_all;
 pub use options::{TYPES, schemas};
 
-use options::Options;
+use options::ValidationOptions;
 use std::collections::BTreeSet;
 
 const METADATA: FieldPath<'static> = FieldPath::new("metadata");
@@ -56,7 +56,7 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
             errors.push(FieldError::invalid(&METADATA.child(key), name, detail));
         }
     }
-    let options = Options { malformed: crd.malformed.clone(), ..Options::create(release) };
+    let options = ValidationOptions { malformed: crd.malformed.clone(), ..ValidationOptions::create(release) };
     spec::validate(&crd.spec, &options, &FieldPath::new("spec"), &mut errors);
     rest(crd, None, release, &mut errors);
     let mut errors = errors.finish();
@@ -70,7 +70,7 @@ pub fn validate_create(crd: &CustomResourceDefinition, release: Release) -> Erro
 
 /// Validates an update.
 pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> ErrorList {
-    let options = Options::update(new, old, release);
+    let options = ValidationOptions::update(new, old, release);
     let mut errors = BoundedErrors::default();
     errors.extend(changed_metadata(new, old, release));
     let path = FieldPath::new("spec");
@@ -101,7 +101,7 @@ pub fn validate_update(new: &CustomResourceDefinition, old: &CustomResourceDefin
 /// them. For CRDs of `apiextensions.k8s.io/v1beta1`, which can only have been stored before that version was removed.
 pub fn validate_existing(crd: &CustomResourceDefinition, release: Release) -> ErrorList {
     let mut errors = BoundedErrors::default();
-    spec::validate(&crd.spec, &Options::update(crd, crd, release), &FieldPath::new("spec"), &mut errors);
+    spec::validate(&crd.spec, &ValidationOptions::update(crd, crd, release), &FieldPath::new("spec"), &mut errors);
     rest(crd, Some(crd), release, &mut errors);
     errors.finish()
 }

@@ -3,7 +3,7 @@
 //!
 //! Values inside embedded metadata are not visited: their schema cannot require further coercion.
 
-use super::compiled::Node;
+use super::compiled::SchemaNode;
 use super::object_meta;
 use super::unknown::Unknown;
 use crdx_value::field::{BadValue, FieldError, FieldPath};
@@ -15,7 +15,7 @@ use crdx_value::{Map, Value};
 /// If `drop_malformed`, malformed fields are dropped instead of reported.
 pub(crate) fn coerce(
     v: &mut Value,
-    node: &Node,
+    node: &SchemaNode,
     is_root: bool,
     drop_malformed: bool,
     path: &FieldPath<'_>,

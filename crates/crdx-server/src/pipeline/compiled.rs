@@ -2,7 +2,7 @@
 //! record of which stages each subtree needs.
 //!
 //! The server derives two schemas from the CRD, a structural schema (for pruning, defaulting and list types) and a
-//! kube-openapi schema (for validation); here both are one [`Node`].
+//! kube-openapi schema (for validation); here both are one [`SchemaNode`].
 
 use crate::schema::format;
 use crate::schema::{Schema, SchemaOrBool};
@@ -25,9 +25,9 @@ pub enum Dialect {
 
 /// A node of a compiled schema.
 #[derive(Debug, Default)]
-pub struct Node {
+pub struct SchemaNode {
     /// `properties`, sorted by name.
-    properties: Vec<(Box<str>, Node)>,
+    properties: Vec<(Box<str>, SchemaNode)>,
     /// The indexes of the properties, sorted by the length of the name and then by name, so that a lookup compares few
     /// texts.
     by_length: Box<[usize]>,
@@ -36,7 +36,7 @@ pub struct Node {
     /// The indexes of the properties with a list type, their own or below.
     with_unique: Box<[usize]>,
     /// `items`
-    pub items: Option<Box<Node>>,
+    pub items: Option<Box<SchemaNode>>,
     /// `additionalProperties`
     pub additional: Option<Additional>,
     /// `x-kubernetes-preserve-unknown-fields`
@@ -61,7 +61,7 @@ pub struct Node {
 #[derive(Debug)]
 pub enum Additional {
     /// A schema for the values of additional properties.
-    Schema(Box<Node>),
+    Schema(Box<SchemaNode>),
     /// True allows any additional property, false none.
     Bool(bool),
 }
@@ -133,13 +133,13 @@ pub struct Checks {
     /// The members of a long `enum` that has only strings.
     pub enum_texts: Option<HashSet<Box<str>>>,
     /// `allOf`
-    pub all_of: Vec<Node>,
+    pub all_of: Vec<SchemaNode>,
     /// `anyOf`
-    pub any_of: Vec<Node>,
+    pub any_of: Vec<SchemaNode>,
     /// `oneOf`
-    pub one_of: Vec<Node>,
+    pub one_of: Vec<SchemaNode>,
     /// `not`
-    pub not: Option<Box<Node>>,
+    pub not: Option<Box<SchemaNode>>,
     /// True if there is an `allOf`, `anyOf`, `oneOf` or `not`.
     pub has_branches: bool,
 }
@@ -237,7 +237,7 @@ impl Pattern {
     }
 }
 
-impl Node {
+impl SchemaNode {
     /// Compiles a schema. The recursion is bounded by the depth of the schema, which the decoder limits.
     pub fn compile(s: &Schema, dialect: Dialect, release: Release) -> Self {
         let properties: Vec<_> =
@@ -344,18 +344,18 @@ impl Node {
     }
 }
 
-/// Finds the properties of a schema by names in ascending order, faster than [`Node::property`].
+/// Finds the properties of a schema by names in ascending order, faster than [`SchemaNode::property`].
 #[derive(Debug)]
 pub(crate) struct PropertiesInOrder<'n> {
-    node: &'n Node,
+    node: &'n SchemaNode,
     /// The properties that were not found or skipped yet.
-    rest: &'n [(Box<str>, Node)],
+    rest: &'n [(Box<str>, SchemaNode)],
 }
 
 impl<'n> PropertiesInOrder<'n> {
     /// The schema of the property `name`, which must be greater than all names that were looked up before.
     #[inline]
-    pub fn find(&mut self, name: &str) -> Option<&'n Node> {
+    pub fn find(&mut self, name: &str) -> Option<&'n SchemaNode> {
         self.take(name).or_else(|| {
             self.skip_less(name);
             self.take(name)
@@ -364,7 +364,7 @@ impl<'n> PropertiesInOrder<'n> {
 
     /// Takes the next property if it has this name.
     #[inline]
-    fn take(&mut self, name: &str) -> Option<&'n Node> {
+    fn take(&mut self, name: &str) -> Option<&'n SchemaNode> {
         let ((property, node), rest) = self.rest.split_first()?;
         (**property == *name).then(|| {
             self.rest = rest;
@@ -375,7 +375,7 @@ impl<'n> PropertiesInOrder<'n> {
     /// Skips the properties with lesser names. Objects may have few of many properties, so the steps grow until one goes
     /// too far.
     fn skip_less(&mut self, name: &str) {
-        let is_less = |(property, _): &(Box<str>, Node)| name_order(property, name).is_lt();
+        let is_less = |(property, _): &(Box<str>, SchemaNode)| name_order(property, name).is_lt();
         let mut step = 1;
         while self.rest.get(step - 1).is_some_and(is_less) {
             step *= 2;
@@ -386,8 +386,8 @@ impl<'n> PropertiesInOrder<'n> {
         self.rest = self.rest.get(skipped..).unwrap_or_default();
     }
 
-    /// The schema of the member `name`, like [`Node::member`].
-    pub fn member(&mut self, name: &str) -> Option<&'n Node> {
+    /// The schema of the member `name`, like [`SchemaNode::member`].
+    pub fn member(&mut self, name: &str) -> Option<&'n SchemaNode> {
         self.find(name).or_else(|| self.node.additional_schema())
     }
 }
@@ -432,7 +432,7 @@ impl Checks {
             _ => known(release.compatibility()),
         };
         let format = if enforced { s.format.clone() } else { String::new() };
-        let all = |schemas: &[Schema]| schemas.iter().map(|b| Node::compile(b, dialect, release)).collect();
+        let all = |schemas: &[Schema]| schemas.iter().map(|b| SchemaNode::compile(b, dialect, release)).collect();
         Self {
             types: Types::new(types),
             number_ranges: release.since(V1_36),
@@ -456,7 +456,7 @@ impl Checks {
             all_of: all(&s.all_of),
             any_of: all(&s.any_of),
             one_of: all(&s.one_of),
-            not: s.not.as_ref().map(|b| Box::new(Node::compile(b, dialect, release))),
+            not: s.not.as_ref().map(|b| Box::new(SchemaNode::compile(b, dialect, release))),
             has_branches: !(s.all_of.is_empty() && s.any_of.is_empty() && s.one_of.is_empty() && s.not.is_none()),
         }
     }
@@ -468,8 +468,8 @@ mod tests {
     use crdx_value::object;
     use std::collections::BTreeSet;
 
-    fn node(v: &Value) -> Node {
-        Node::compile(&Schema::from_value(v).unwrap(), Dialect::Objects, Release::NEWEST)
+    fn node(v: &Value) -> SchemaNode {
+        SchemaNode::compile(&Schema::from_value(v).unwrap(), Dialect::Objects, Release::NEWEST)
     }
 
     #[test]
@@ -509,7 +509,7 @@ mod tests {
         assert!(!enforced("string", "int32") && !enforced("integer", "date") && !enforced("object", "date"));
         let older = |t: &str, f: &str| {
             let schema = Schema::from_value(&object([("type", t), ("format", f)])).unwrap();
-            !Node::compile(&schema, Dialect::Objects, Release::new(35).unwrap()).checks.format.is_empty()
+            !SchemaNode::compile(&schema, Dialect::Objects, Release::new(35).unwrap()).checks.format.is_empty()
         };
         assert!(!older("integer", "int32") && !older("number", "double") && older("integer", "date"));
     }

@@ -2,7 +2,7 @@
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`).
 
 use super::unknown::Unknown;
-use super::{DecodeError, Decoded, ResourceVersion, Source, coerce, nulls, object_meta, prune};
+use super::{DecodeError, Decoded, ObjectOrigin, ResourceVersion, coerce, nulls, object_meta, prune};
 use crdx_value::field::ROOT;
 pub use crdx_value::group_version::parse as parse_group_version;
 use crdx_value::{Map, Value, print};
@@ -13,18 +13,18 @@ use crdx_value::{Map, Value, print};
 ///
 /// # Errors
 /// Returns Go's message if the object cannot be decoded.
-pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result<Decoded, DecodeError> {
+pub fn decode(rv: &ResourceVersion, mut object: Value, source: ObjectOrigin) -> Result<Decoded, DecodeError> {
     let Value::Object(members) = &mut object else {
         let message = format!("expected an object, got {}", print::type_name(&object));
         return Err(DecodeError { message, field: None });
     };
     let kind = text_member(members, "kind")?.unwrap_or_default().to_owned();
     let api_version = text_member(members, "apiVersion")?.unwrap_or_default().to_owned();
-    let wanted = matches!(source, Source::Request | Source::ReportedConversion);
+    let wanted = matches!(source, ObjectOrigin::Request | ObjectOrigin::ReportedConversion);
     let mut dropped = Vec::new();
     let mut metadata = match members.remove("metadata") {
         None => None,
-        Some(v) if source == Source::Storage => Some(object_meta::normalize_dropping(v)?),
+        Some(v) if source == ObjectOrigin::Storage => Some(object_meta::normalize_dropping(v)?),
         Some(v) => {
             let normal = object_meta::normalize(v)?;
             dropped.extend(normal.unknown.into_iter().map(|field| format!("metadata.{field}")));
@@ -45,11 +45,11 @@ pub fn decode(rv: &ResourceVersion, mut object: Value, source: Source) -> Result
         }
         if let Some(node) = node {
             let mut unknown = Unknown::new(wanted);
-            coerce::coerce(&mut object, node, false, source == Source::Storage, &ROOT, &mut unknown, rv.release)
+            coerce::coerce(&mut object, node, false, source == ObjectOrigin::Storage, &ROOT, &mut unknown, rv.release)
                 .map_err(|e| DecodeError { message: e.to_string(), field: Some(e.field) })?;
             dropped.extend(unknown.sorted());
         }
-        if source == Source::Storage
+        if source == ObjectOrigin::Storage
             && let Some(metadata) = &mut metadata
         {
             // Objects stored by very old versions have no generation.
@@ -89,13 +89,13 @@ mod tests {
             version(r#"{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true}}}"#);
         let object = r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"zz":1},"z":1,
             "spec":{"b":1,"a":{"metadata":{"y":1}}}}"#;
-        let d = decode(&rv, json(object), Source::Request).unwrap();
+        let d = decode(&rv, json(object), ObjectOrigin::Request).unwrap();
         assert_eq!(d.unknown, ["metadata.zz", "spec.b", "z", "spec.a.metadata.y"]);
         assert_eq!(
             d.object,
             json(r#"{"apiVersion":"example.com/v1","kind":"Foo","metadata":{},"spec":{"a":{"metadata":{}}}}"#)
         );
-        let stored = decode(&rv, json(object), Source::Storage).unwrap();
+        let stored = decode(&rv, json(object), ObjectOrigin::Storage).unwrap();
         assert_eq!(stored.unknown, [""; 0]);
         assert_eq!(stored.object.at(&["metadata", "generation"]), Some(&Value::Int(1)));
     }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn other_kinds_are_unchanged_and_other_versions_are_pruned_completely() {
         let rv = version(r#"{"type":"object"}"#);
-        let decoded = |text| decode(&rv, json(text), Source::Request).map(|d| d.object).map_err(|e| e.message);
+        let decoded = |text| decode(&rv, json(text), ObjectOrigin::Request).map(|d| d.object).map_err(|e| e.message);
         let other = r#"{"apiVersion":"example.com/v1","kind":"Bar","spec":{"b":1}}"#;
         assert_eq!(decoded(other), Ok(json(other)));
         assert_eq!(

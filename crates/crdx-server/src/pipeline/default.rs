@@ -3,7 +3,7 @@
 //! just set.
 
 use super::Defaulted;
-use super::compiled::Node;
+use super::compiled::SchemaNode;
 use super::unknown::Path;
 use crdx_value::Value;
 use crdx_value::steps::{Spent, memory};
@@ -16,16 +16,16 @@ const DEFAULTS: usize = 16 << 20;
 ///
 /// # Errors
 /// Returns an error if the defaults need more memory than an object that can be stored.
-pub fn set_defaults(v: &mut Value, node: &Node, defaulted: Option<&mut Vec<Defaulted>>) -> Result<(), Spent> {
-    Walk { defaulted, left: DEFAULTS }.value(v, node, Path::Root)
+pub fn set_defaults(v: &mut Value, node: &SchemaNode, defaulted: Option<&mut Vec<Defaulted>>) -> Result<(), Spent> {
+    SchemaDefaulter { defaulted, left: DEFAULTS }.value(v, node, Path::Root)
 }
 
-struct Walk<'a> {
+struct SchemaDefaulter<'a> {
     defaulted: Option<&'a mut Vec<Defaulted>>,
     left: usize,
 }
 
-impl Walk<'_> {
+impl SchemaDefaulter<'_> {
     fn take(&mut self, bytes: usize) -> Result<(), Spent> {
         self.left = self.left.checked_sub(bytes).ok_or(Spent)?;
         Ok(())
@@ -42,7 +42,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn value(&mut self, v: &mut Value, node: &Node, path: Path<'_>) -> Result<(), Spent> {
+    fn value(&mut self, v: &mut Value, node: &SchemaNode, path: Path<'_>) -> Result<(), Spent> {
         if !node.has.inner_defaults {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Walk<'_> {
     }
 
     /// Sets defaults in a list item or additional property, where a null may be replaced.
-    fn element(&mut self, v: &mut Value, node: &Node, path: Path<'_>) -> Result<(), Spent> {
+    fn element(&mut self, v: &mut Value, node: &SchemaNode, path: Path<'_>) -> Result<(), Spent> {
         if v.is_null()
             && !node.nullable
             && let Some(default) = &node.default

@@ -1,7 +1,7 @@
 //! Validates apiVersion, kind and metadata of embedded resources
 //! (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go`).
 
-use super::compiled::Node;
+use super::compiled::SchemaNode;
 use super::metadata::{self, Metadata, MetadataValidation, NameRule};
 use super::{decode, object_meta};
 use crdx_value::field::names;
@@ -10,13 +10,19 @@ use crdx_value::release::{Release, V1_34};
 use crdx_value::{Map, Value};
 
 /// Validates the embedded resources in `v`, and `v` itself if it is the root of a resource.
-pub fn validate(v: &Value, node: &Node, is_root: bool, path: &FieldPath<'_>, release: Release) -> ErrorList {
+pub fn validate(v: &Value, node: &SchemaNode, is_root: bool, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     visit(v, node, is_root, (path, release), &mut errors);
     errors
 }
 
-fn visit(v: &Value, node: &Node, is_root: bool, (path, release): (&FieldPath<'_>, Release), errors: &mut ErrorList) {
+fn visit(
+    v: &Value,
+    node: &SchemaNode,
+    is_root: bool,
+    (path, release): (&FieldPath<'_>, Release),
+    errors: &mut ErrorList,
+) {
     if !node.has.embedded && !is_root {
         return;
     }

@@ -4,7 +4,7 @@
 //! Each repeated value is reported once, at its second index. Two missing keys are equal. Scalars of different types
 //! are different, so 1 and 1.0 are distinct items; inside objects and lists they are compared as JSON and are equal.
 
-use super::compiled::{Node, Unique};
+use super::compiled::{SchemaNode, Unique};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, json, number};
@@ -12,13 +12,13 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Validates every list in `v` that has a list type.
-pub fn validate(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release) -> ErrorList {
+pub fn validate(v: &Value, node: &SchemaNode, path: &FieldPath<'_>, release: Release) -> ErrorList {
     let mut errors = ErrorList::new();
     visit(v, node, path, release, &mut errors);
     errors
 }
 
-fn visit(v: &Value, node: &Node, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+fn visit(v: &Value, node: &SchemaNode, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     if !node.has.unique {
         return;
     }

@@ -285,7 +285,8 @@ fn not_negative(m: Metadata<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+/// `ValidateLabels`
+pub(crate) fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let field_path = path.child("labels");
     for (key, value) in m.texts("labels", release) {
         errors
@@ -295,15 +296,21 @@ fn labels(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut 
     }
 }
 
-fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+/// `ValidateAnnotations`
+pub(crate) fn annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
     let field_path = path.child("annotations");
-    let mut size = 0;
-    for (key, value) in m.texts("annotations", release) {
-        size += key.len() + value.len();
+    for (key, _) in m.texts("annotations", release) {
         let messages = names::qualified_name(&key.to_lowercase(), release);
         errors.extend(messages.into_iter().map(|c| FieldError::invalid(&field_path, key, c)));
     }
+    size_of_annotations(m, path, release, errors);
+}
+
+/// `ValidateAnnotationsSize`
+pub(crate) fn size_of_annotations(m: Metadata<'_>, path: &FieldPath<'_>, release: Release, errors: &mut ErrorList) {
+    let size: usize = m.texts("annotations", release).map(|(key, value)| key.len() + value.len()).sum();
     if size > MAX_ANNOTATIONS {
+        let field_path = path.child("annotations");
         errors.push(FieldError::too_long(&field_path, MAX_ANNOTATIONS as i64, release));
     }
 }

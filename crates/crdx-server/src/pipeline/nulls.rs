@@ -1,15 +1,15 @@
 //! Drops nulls: a null member whose schema is neither nullable nor has a default is removed; nulls in lists are kept
 //! (`apiextensions-apiserver/pkg/apiserver/schema/defaulting/prunenulls.go`).
 
-use super::compiled::Node;
+use super::compiled::SchemaNode;
 use crdx_value::Value;
 
-fn is_dropped(null_at: &Node) -> bool {
+fn is_dropped(null_at: &SchemaNode) -> bool {
     !null_at.nullable && null_at.default.is_none()
 }
 
 /// Drops nulls from `v` that are neither allowed nor defaulted.
-pub fn drop_nulls(v: &mut Value, node: &Node) {
+pub fn drop_nulls(v: &mut Value, node: &SchemaNode) {
     match v {
         Value::Object(members) => {
             let mut drops = false;

@@ -59,7 +59,7 @@ pub fn normalize(metadata: Value) -> Result<Normal, MetadataError> {
             return Err(MetadataError { message, path: String::new() });
         }
     };
-    let mut reader = Reader::default();
+    let mut reader = MetadataReader::default();
     let metadata = reader.object_meta(members)?;
     match reader.mismatch {
         Some(error) => Err(error),
@@ -83,7 +83,7 @@ pub(crate) fn normalize_dropping(metadata: Value) -> Result<Map, MetadataError> 
     };
     let mut normalized = Map::new();
     for (key, value) in members {
-        let mut reader = Reader::default();
+        let mut reader = MetadataReader::default();
         let read = reader.object_meta(Map::from([(key, value)]));
         if let (Ok(fields), None) = (read, reader.mismatch) {
             normalized.extend(fields);
@@ -123,12 +123,12 @@ impl StructPath<'_> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct MetadataReader {
     mismatch: Option<MetadataError>,
     unknown: Vec<String>,
 }
 
-impl Reader {
+impl MetadataReader {
     fn wrong_type(&mut self, v: &Value, path: StructPath<'_>, expected: &str) {
         if self.mismatch.is_none() {
             self.mismatch = Some(path.mismatch(go_kind(v), expected));

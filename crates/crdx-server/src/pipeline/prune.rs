@@ -5,12 +5,12 @@
 //! their own schema. Fields that are specified only in branches of anyOf and other junctors are pruned. Without a
 //! schema, objects become `{}`.
 
-use super::compiled::Node;
+use super::compiled::SchemaNode;
 use super::unknown::{Path, Unknown};
 use crdx_value::{Map, Value};
 
 /// Prunes `v` by `node`. apiVersion, kind and metadata are kept at the root of a resource and in embedded resources.
-pub fn prune(v: &mut Value, node: Option<&Node>, is_root: bool, unknown: &mut Unknown) {
+pub fn prune(v: &mut Value, node: Option<&SchemaNode>, is_root: bool, unknown: &mut Unknown) {
     match v {
         Value::Object(members) if is_root => match node {
             Some(node) if node.preserves => preserve_object(members, node, true, Path::Root, unknown),
@@ -31,7 +31,7 @@ fn is_meta(key: &str) -> bool {
     matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
-fn prune_value(v: &mut Value, node: Option<&Node>, path: Path<'_>, unknown: &mut Unknown) {
+fn prune_value(v: &mut Value, node: Option<&SchemaNode>, path: Path<'_>, unknown: &mut Unknown) {
     match (v, node) {
         (v, Some(node)) if node.preserves => preserve(v, node, path, unknown),
         (Value::Object(members), Some(node)) => prune_object(members, node, node.embedded, path, unknown),
@@ -53,7 +53,7 @@ fn prune_value(v: &mut Value, node: Option<&Node>, path: Path<'_>, unknown: &mut
     }
 }
 
-fn prune_object(members: &mut Map, node: &Node, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
+fn prune_object(members: &mut Map, node: &SchemaNode, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
     let mut drops = false;
     let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
@@ -77,13 +77,13 @@ fn prune_object(members: &mut Map, node: &Node, is_resource: bool, path: Path<'_
     }
 }
 
-fn descend(v: &mut Value, node: Option<&Node>, path: Path<'_>, unknown: &mut Unknown) {
+fn descend(v: &mut Value, node: Option<&SchemaNode>, path: Path<'_>, unknown: &mut Unknown) {
     if matches!(v, Value::Object(_) | Value::Array(_)) {
         prune_value(v, node, path, unknown);
     }
 }
 
-fn preserve(v: &mut Value, node: &Node, path: Path<'_>, unknown: &mut Unknown) {
+fn preserve(v: &mut Value, node: &SchemaNode, path: Path<'_>, unknown: &mut Unknown) {
     match v {
         Value::Object(members) => preserve_object(members, node, node.embedded, path, unknown),
         Value::Array(items) => {
@@ -96,7 +96,7 @@ fn preserve(v: &mut Value, node: &Node, path: Path<'_>, unknown: &mut Unknown) {
     }
 }
 
-fn preserve_object(members: &mut Map, node: &Node, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
+fn preserve_object(members: &mut Map, node: &SchemaNode, is_resource: bool, path: Path<'_>, unknown: &mut Unknown) {
     let mut properties = node.properties_in_order();
     for (key, v) in members.iter_mut() {
         if is_resource && is_meta(key) {

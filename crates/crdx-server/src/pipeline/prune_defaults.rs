@@ -5,7 +5,7 @@
 //! Validation rejects such defaults, except below `additionalProperties`, and in CRDs that were stored with them.
 
 use super::coerce::coerce;
-use super::compiled::{Additional, Node};
+use super::compiled::{Additional, SchemaNode};
 use super::prune::prune;
 use super::unknown::Unknown;
 use crate::schema::Schema;
@@ -48,13 +48,13 @@ pub(crate) fn is_unservable(root: &Schema) -> bool {
 }
 
 /// Returns true if pruning changes a default of the schema with this root.
-pub(crate) fn changes_any(root: &Node, release: Release) -> bool {
+pub(crate) fn changes_any(root: &SchemaNode, release: Release) -> bool {
     !changes(root, release).is_empty()
 }
 
 /// Prunes the defaults of the schema with this root.
-pub(crate) fn prune_defaults(root: &mut Node, release: Release) {
-    for Change { steps, default } in changes(root, release) {
+pub(crate) fn prune_defaults(root: &mut SchemaNode, release: Release) {
+    for DefaultChange { steps, default } in changes(root, release) {
         if let Some(node) = steps.into_iter().try_fold(&mut *root, step_into) {
             node.default = default;
         }
@@ -63,46 +63,46 @@ pub(crate) fn prune_defaults(root: &mut Node, release: Release) {
 
 /// A step from a schema to one inside it.
 #[derive(Clone)]
-enum Step {
+enum ChildStep {
     Items,
     Additional,
     Property(String),
 }
 
-fn step_into(node: &mut Node, step: Step) -> Option<&mut Node> {
+fn step_into(node: &mut SchemaNode, step: ChildStep) -> Option<&mut SchemaNode> {
     match step {
-        Step::Items => node.items.as_deref_mut(),
-        Step::Additional => match &mut node.additional {
+        ChildStep::Items => node.items.as_deref_mut(),
+        ChildStep::Additional => match &mut node.additional {
             Some(Additional::Schema(additional)) => Some(additional),
             _ => None,
         },
-        Step::Property(name) => node.property_mut(&name),
+        ChildStep::Property(name) => node.property_mut(&name),
     }
 }
 
 /// A default that pruning changes or, with `None`, removes.
-struct Change {
-    steps: Vec<Step>,
+struct DefaultChange {
+    steps: Vec<ChildStep>,
     default: Option<Value>,
 }
 
-fn changes(root: &Node, release: Release) -> Vec<Change> {
-    let mut walk = Walk { root, release, steps: Vec::new(), changes: Vec::new() };
+fn changes(root: &SchemaNode, release: Release) -> Vec<DefaultChange> {
+    let mut walk = DefaultPruner { root, release, steps: Vec::new(), changes: Vec::new() };
     walk.node(root, None, false);
     walk.changes
 }
 
-struct Walk<'a> {
-    root: &'a Node,
+struct DefaultPruner<'a> {
+    root: &'a SchemaNode,
     release: Release,
-    steps: Vec<Step>,
-    changes: Vec<Change>,
+    steps: Vec<ChildStep>,
+    changes: Vec<DefaultChange>,
 }
 
-impl Walk<'_> {
+impl DefaultPruner<'_> {
     /// Visits a node, which is at the path `at` of an object; `in_meta` is true for the apiVersion and kind of an
     /// embedded resource, and in its metadata.
-    fn node(&mut self, node: &Node, at: Option<&ResourcePath<'_>>, in_meta: bool) {
+    fn node(&mut self, node: &SchemaNode, at: Option<&ResourcePath<'_>>, in_meta: bool) {
         if !node.has.defaults {
             return;
         }
@@ -111,23 +111,23 @@ impl Walk<'_> {
         {
             let pruned = self.pruned(default, at);
             if pruned.as_ref() != Some(default) {
-                self.changes.push(Change { steps: self.steps.clone(), default: pruned });
+                self.changes.push(DefaultChange { steps: self.steps.clone(), default: pruned });
             }
         }
         if let Some(additional) = node.additional_schema() {
-            self.step(Step::Additional, additional, &ResourcePath { outer: at, key: Some("*") }, in_meta);
+            self.step(ChildStep::Additional, additional, &ResourcePath { outer: at, key: Some("*") }, in_meta);
         }
         if let Some(items) = &node.items {
-            self.step(Step::Items, items, &ResourcePath { outer: at, key: None }, in_meta);
+            self.step(ChildStep::Items, items, &ResourcePath { outer: at, key: None }, in_meta);
         }
         for (name, property) in node.defaulted_properties() {
             let in_meta = in_meta || node.embedded && matches!(name, "metadata" | "apiVersion" | "kind");
             let path = ResourcePath { outer: at, key: Some(name) };
-            self.step(Step::Property(name.to_owned()), property, &path, in_meta);
+            self.step(ChildStep::Property(name.to_owned()), property, &path, in_meta);
         }
     }
 
-    fn step(&mut self, step: Step, node: &Node, path: &ResourcePath<'_>, in_meta: bool) {
+    fn step(&mut self, step: ChildStep, node: &SchemaNode, path: &ResourcePath<'_>, in_meta: bool) {
         self.steps.push(step);
         self.node(node, Some(path), in_meta);
         self.steps.pop();

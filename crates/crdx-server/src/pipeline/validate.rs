@@ -16,18 +16,18 @@ mod number;
 mod report;
 mod value_enum;
 
-use super::compiled::{Additional, Node, Pattern, Type};
+use super::compiled::{Additional, Pattern, SchemaNode, Type};
 use crate::schema::correlate::{Correlation, Pair};
 use crate::schema::{format, ratchet};
 use crdx_value::field::{ErrorList, FieldPath};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, quote};
-use report::{Outcome, Report, ValuePath};
+use report::{ErrorReporter, ValidationOutcome, ValuePath};
 
 /// Validates a value against a schema. The paths of errors start with `prefix`.
-pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
+pub fn validate(v: &Value, node: &SchemaNode, prefix: &FieldPath<'_>, release: Release) -> ErrorList {
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report::new(prefix, release), correlation: None };
+    let mut validator = Validator { report: ErrorReporter::new(prefix, release), correlation: None };
     let outcome = validator.outcome(v, node, &ValuePath::Root, None);
     validator.report.finish(outcome)
 }
@@ -36,7 +36,7 @@ pub fn validate(v: &Value, node: &Node, prefix: &FieldPath<'_>, release: Release
 /// (ratcheting).
 pub fn validate_changed<'a>(
     v: &'a Value,
-    node: &Node,
+    node: &SchemaNode,
     (prefix, release): (&FieldPath<'_>, Release),
     correlation: &mut Correlation<'a>,
     pair: Option<Pair>,
@@ -46,27 +46,40 @@ pub fn validate_changed<'a>(
         return ErrorList::new();
     }
     let prefix = (!prefix.is_root()).then(|| prefix.to_string());
-    let mut validator = Validator { report: Report::new(prefix, release), correlation: Some(correlation) };
+    let mut validator = Validator { report: ErrorReporter::new(prefix, release), correlation: Some(correlation) };
     let outcome = validator.outcome(v, node, &ValuePath::Root, pair);
     validator.report.finish(outcome)
 }
 
 struct Validator<'c, 'a> {
-    report: Report,
+    report: ErrorReporter,
     correlation: Option<&'c mut Correlation<'a>>,
 }
 
 impl<'a> Validator<'_, 'a> {
     /// Returns the outcome of a value of its own: the root, or a branch.
-    fn outcome(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>) -> Outcome {
-        let mut out = Outcome::default();
+    fn outcome(
+        &mut self,
+        v: &'a Value,
+        node: &SchemaNode,
+        path: &ValuePath<'_>,
+        pair: Option<Pair>,
+    ) -> ValidationOutcome {
+        let mut out = ValidationOutcome::default();
         self.value(v, node, path, pair, &mut out);
         out
     }
 
     /// Adds the outcome of a value to `out`.
     #[inline]
-    fn value(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn value(
+        &mut self,
+        v: &'a Value,
+        node: &SchemaNode,
+        path: &ValuePath<'_>,
+        pair: Option<Pair>,
+        out: &mut ValidationOutcome,
+    ) {
         // Branches may be validated for each of many values.
         if self.report.steps.take(1).is_err() {
             return;
@@ -78,7 +91,14 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn check(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn check(
+        &mut self,
+        v: &'a Value,
+        node: &SchemaNode,
+        path: &ValuePath<'_>,
+        pair: Option<Pair>,
+        out: &mut ValidationOutcome,
+    ) {
         let checks = &node.checks;
         if v.is_null() {
             if !checks.types.is_any() && !checks.types.contains(Type::Null) && !node.nullable {
@@ -128,7 +148,7 @@ impl<'a> Validator<'_, 'a> {
         out.passed += 1;
     }
 
-    fn type_(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
+    fn type_(&self, v: &Value, node: &SchemaNode, path: &ValuePath<'_>, out: &mut ValidationOutcome) {
         let (types, format) = (&node.checks.types, &node.checks.format);
         let (found, found_format) = match v {
             Value::Null => (Type::Null, ""),
@@ -157,7 +177,7 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn string(&self, s: &str, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
+    fn string(&self, s: &str, node: &SchemaNode, path: &ValuePath<'_>, out: &mut ValidationOutcome) {
         let checks = &node.checks;
         // Characters are counted only if the number of bytes does not decide.
         let bytes = s.len() as i64;
@@ -195,7 +215,7 @@ impl<'a> Validator<'_, 'a> {
     }
 
     #[inline]
-    fn one_of_values(&self, v: &Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
+    fn one_of_values(&self, v: &Value, node: &SchemaNode, path: &ValuePath<'_>, out: &mut ValidationOutcome) {
         let allowed = &node.checks.enum_;
         if allowed.is_empty() {
             return;
@@ -212,7 +232,14 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn array(&mut self, items: &'a [Value], node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn array(
+        &mut self,
+        items: &'a [Value],
+        node: &SchemaNode,
+        path: &ValuePath<'_>,
+        pair: Option<Pair>,
+        out: &mut ValidationOutcome,
+    ) {
         if let Some(items_node) = node.items.as_deref() {
             for (i, item) in items.iter().enumerate() {
                 let pair = self.correlation.as_deref_mut().zip(pair).and_then(|(c, pair)| c.index(pair, i));
@@ -233,7 +260,14 @@ impl<'a> Validator<'_, 'a> {
         out.passed += 1;
     }
 
-    fn object(&mut self, members: &'a Map, node: &Node, path: &ValuePath<'_>, pair: Option<Pair>, out: &mut Outcome) {
+    fn object(
+        &mut self,
+        members: &'a Map,
+        node: &SchemaNode,
+        path: &ValuePath<'_>,
+        pair: Option<Pair>,
+        out: &mut ValidationOutcome,
+    ) {
         let checks = &node.checks;
         let size = members.len() as i64;
         if let Some(min) = checks.min_properties
@@ -284,7 +318,7 @@ impl<'a> Validator<'_, 'a> {
         self.correlation.as_deref_mut()?.key(pair?, name)
     }
 
-    fn branches(&mut self, v: &'a Value, node: &Node, path: &ValuePath<'_>, out: &mut Outcome) {
+    fn branches(&mut self, v: &'a Value, node: &SchemaNode, path: &ValuePath<'_>, out: &mut ValidationOutcome) {
         let checks = &node.checks;
         if !checks.any_of.is_empty() {
             self.any_of(v, &checks.any_of, path, out);
@@ -311,8 +345,8 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn any_of(&mut self, v: &'a Value, branches: &[Node], path: &ValuePath<'_>, out: &mut Outcome) {
-        let mut best: Option<Outcome> = None;
+    fn any_of(&mut self, v: &'a Value, branches: &[SchemaNode], path: &ValuePath<'_>, out: &mut ValidationOutcome) {
+        let mut best: Option<ValidationOutcome> = None;
         for branch in branches {
             let result = self.outcome(v, branch, path, None);
             if result.errors.is_empty() || self.report.steps.are_spent() {
@@ -329,9 +363,9 @@ impl<'a> Validator<'_, 'a> {
         }
     }
 
-    fn one_of(&mut self, v: &'a Value, branches: &[Node], path: &ValuePath<'_>, out: &mut Outcome) {
-        let mut best: Option<Outcome> = None;
-        let mut first: Option<Outcome> = None;
+    fn one_of(&mut self, v: &'a Value, branches: &[SchemaNode], path: &ValuePath<'_>, out: &mut ValidationOutcome) {
+        let mut best: Option<ValidationOutcome> = None;
+        let mut first: Option<ValidationOutcome> = None;
         let mut valid = 0;
         for branch in branches {
             let result = self.outcome(v, branch, path, None);

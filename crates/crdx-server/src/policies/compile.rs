@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// A compiled expression, or the compile error.
 #[derive(Debug)]
-pub struct Expression {
+pub struct CompiledExpression {
     /// The source.
     pub source: String,
     /// The program, or the server's error text.
@@ -32,7 +32,7 @@ pub struct Variable {
     /// The name.
     pub name: String,
     /// The expression.
-    pub expression: Expression,
+    pub expression: CompiledExpression,
 }
 
 /// Variables, in order.
@@ -64,11 +64,11 @@ impl Variables {
 
 /// A patch.
 #[derive(Debug)]
-pub enum Patch {
+pub enum CompiledPatch {
     /// An apply configuration.
-    Apply(Expression),
+    Apply(CompiledExpression),
     /// A JSON patch.
-    Json(Expression),
+    Json(CompiledExpression),
 }
 
 /// The compiled expressions of a policy.
@@ -77,15 +77,15 @@ pub struct Compiled {
     /// The variables, in order.
     pub variables: Variables,
     /// The match conditions.
-    pub match_conditions: Vec<Expression>,
+    pub match_conditions: Vec<CompiledExpression>,
     /// The validations.
-    pub validations: Vec<Expression>,
+    pub validations: Vec<CompiledExpression>,
     /// The message expressions, for validations that have one.
-    pub messages: Vec<Option<Expression>>,
+    pub messages: Vec<Option<CompiledExpression>>,
     /// The values of audit annotations.
-    pub audit_annotations: Vec<Expression>,
+    pub audit_annotations: Vec<CompiledExpression>,
     /// The mutations.
-    pub mutations: Vec<Patch>,
+    pub mutations: Vec<CompiledPatch>,
 }
 
 /// Compiles a policy.
@@ -119,8 +119,12 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
             .mutations
             .iter()
             .map(|mutation| match mutation {
-                Mutation::ApplyConfiguration(source) => Patch::Apply(patch(source, Type::Object(OBJECT.into()))),
-                Mutation::JsonPatch(source) => Patch::Json(patch(source, Type::list(Type::Object(JSON_PATCH.into())))),
+                Mutation::ApplyConfiguration(source) => {
+                    CompiledPatch::Apply(patch(source, Type::Object(OBJECT.into())))
+                }
+                Mutation::JsonPatch(source) => {
+                    CompiledPatch::Json(patch(source, Type::list(Type::Object(JSON_PATCH.into()))))
+                }
             })
             .collect(),
         variables,
@@ -129,7 +133,7 @@ pub fn compile(policy: &Policy, release: Release) -> Compiled {
 
 /// Compiles the match conditions of a webhook, which has neither params nor variables
 /// (`webhook.GetCompiledMatcher`).
-pub fn conditions(sources: &[String], release: Release) -> Vec<Expression> {
+pub fn conditions(sources: &[String], release: Release) -> Vec<CompiledExpression> {
     let declarations = Declarations { params: false, authorizer: true, patch_types: false };
     let (environments, variables) = (Environments::without_composition(release), OfVariables::default());
     sources
@@ -145,11 +149,11 @@ pub(super) fn expression(
     environments: &Environments,
     (declarations, variables): (Declarations, &OfVariables),
     types: &[Type],
-) -> (Expression, Option<Type>) {
+) -> (CompiledExpression, Option<Type>) {
     let compiled = super::expression::compile(source, &environments.env_for(declarations, source), types);
     let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
     let type_ = checked.map(|checked| checked.result_type().clone());
     let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::from_ast(checked, variables));
     let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string());
-    (Expression { source: source.to_owned(), program, declarations, dependencies }, type_)
+    (CompiledExpression { source: source.to_owned(), program, declarations, dependencies }, type_)
 }

@@ -1,14 +1,14 @@
 //! Evaluates the expressions of a policy within their cost budgets (`admission/plugin/cel/activation.go`,
 //! `composition.go`).
 
-use super::compile::{Expression, Variable, Variables};
+use super::compile::{CompiledExpression, Variable, Variables};
 use super::dependencies::{Dependencies, Dependency};
 use super::environment::Declarations;
 use super::model::FailurePolicy;
 use super::request::Request;
 use crdx_cel::{
     eval::{LazyFields, Outcome, PER_CALL_LIMIT, Program},
-    value::{Authorizer, Error, Gaps, Map, Opaque, ResourceCheck, Subject, User, Value as CelValue},
+    value::{AuthorizationSubject, Authorizer, Error, Gaps, Map, Opaque, ResourceCheck, User, Value as CelValue},
 };
 use crdx_value::{Value, quote, steps::Steps};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -61,7 +61,7 @@ impl Authorizers {
     /// Creates the authorizer values of a request.
     pub fn new(request: &Request<'_>, authorizer: Arc<dyn Authorizer>) -> Self {
         let user = User { name: request.user.username.clone(), groups: request.user.groups.clone() };
-        let subject = Subject { user: Arc::new(user), authorizer };
+        let subject = AuthorizationSubject { user: Arc::new(user), authorizer };
         let check = ResourceCheck {
             subject: subject.clone(),
             group: request.resource.group.clone(),
@@ -128,7 +128,11 @@ impl<'a> Activation<'a> {
     ///
     /// # Errors
     /// Returns an error if the budget is exceeded.
-    pub fn evaluate(&self, expression: &'a Expression, budget: &mut i64) -> Result<Evaluation<'a>, OutOfBudget> {
+    pub fn evaluate(
+        &self,
+        expression: &'a CompiledExpression,
+        budget: &mut i64,
+    ) -> Result<Evaluation<'a>, OutOfBudget> {
         let program = match &expression.program {
             Ok(program) => program,
             Err(reason) => return Ok(Evaluation::Error(format!("compilation error: {reason}"))),
@@ -265,7 +269,7 @@ pub(crate) enum NotDecided {
 /// Returns the errors of conditions, unless the policy ignores failures, or a dependency on an `unknown` input.
 pub(crate) fn match_conditions<'a>(
     activation: &Activation<'a>,
-    conditions: &'a [Expression],
+    conditions: &'a [CompiledExpression],
     failure_policy: &FailurePolicy,
     unknown: Dependencies,
 ) -> Result<bool, NotDecided> {

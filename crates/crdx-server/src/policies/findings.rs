@@ -1,7 +1,7 @@
 //! The effects of policies on a request besides admission or refusal.
 
 use super::denial::Origin;
-use super::knowledge::{Missing, Part, UnevaluatedPart};
+use super::knowledge::{Missing, PolicyPart, UnevaluatedPart};
 use super::model::{Binding, FailurePolicy, PolicyKind};
 use super::source::PolicyHook;
 use crdx_value::Value;
@@ -60,14 +60,14 @@ impl Findings {
         policy_kind: PolicyKind,
         hook: &PolicyHook,
         binding: Option<&Binding>,
-        part: Part,
+        part: PolicyPart,
         missing: Missing,
     ) {
         let policy = &*hook.policy;
         let denies = |binding: &Binding| binding.validation_actions.iter().any(|action| action == "Deny");
         let decides = match (policy_kind, part, &missing) {
-            (_, Part::Message(_), _) => false,
-            (PolicyKind::Mutating, ..) | (_, Part::AuditAnnotation, _) => true,
+            (_, PolicyPart::Message(_), _) => false,
+            (PolicyKind::Mutating, ..) | (_, PolicyPart::AuditAnnotation, _) => true,
             // Missing params may be a configuration error, which denies the request independent of the actions.
             (_, _, Missing::Param { .. } | Missing::ParamKind(_)) if policy.failure_policy != FailurePolicy::Ignore => {
                 true

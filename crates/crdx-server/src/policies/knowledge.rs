@@ -47,7 +47,7 @@ impl Missing {
 
 /// A part of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum PolicyPart {
     /// The decision if the policy matches, and with which params.
     Matching,
     /// One of `matchConditions`.
@@ -72,7 +72,7 @@ pub struct UnevaluatedPart {
     /// The binding; empty if this applies to all bindings of the policy.
     pub binding: String,
     /// The part.
-    pub part: Part,
+    pub part: PolicyPart,
     /// The unknown input.
     pub missing: Missing,
     /// True if the part could change or refuse the object. False for messages and for bindings that only warn.

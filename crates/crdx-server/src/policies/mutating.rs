@@ -5,14 +5,14 @@ mod apply;
 mod json_patch;
 mod native;
 
-use super::compile::Patch;
+use super::compile::CompiledPatch;
 use super::denial::{Denial, Origin, Refused};
 use super::evaluate::{
     Activation, Authorizers, BUDGET, Evaluation, Inputs, NotDecided, OUT_OF_BUDGET, OutOfBudget, match_conditions,
     namespace_object,
 };
 use super::findings::{Change, Findings};
-use super::knowledge::{Missing, NotEvaluated, Part};
+use super::knowledge::{Missing, NotEvaluated, PolicyPart};
 use super::matching::{Matched, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
@@ -32,7 +32,7 @@ const COPIED: u64 = 4;
 
 /// The reason why a mutation failed.
 #[derive(Debug)]
-enum Failure {
+enum MutationFailure {
     /// The failure policy applies.
     OfPolicy(String),
     /// The request is refused, independent of the failure policy.
@@ -41,7 +41,7 @@ enum Failure {
     Unknown(String),
 }
 
-impl From<NativeError> for Failure {
+impl From<NativeError> for MutationFailure {
     fn from(error: NativeError) -> Self {
         match error {
             NativeError::Failed(reason) => Self::OfPolicy(reason),
@@ -50,13 +50,13 @@ impl From<NativeError> for Failure {
     }
 }
 
-impl From<Spent> for Failure {
+impl From<Spent> for MutationFailure {
     fn from(_: Spent) -> Self {
         Self::OfServer(Refused::Unfinished)
     }
 }
 
-impl From<String> for Failure {
+impl From<String> for MutationFailure {
     fn from(reason: String) -> Self {
         Self::OfPolicy(reason)
     }
@@ -90,9 +90,9 @@ pub struct Reinvocation {
     /// The object after the last round.
     output: Option<Value>,
     /// The invocations that may be repeated.
-    invoked: BTreeSet<Key>,
+    invoked: BTreeSet<InvocationKey>,
     /// The invocations to repeat.
-    again: BTreeSet<Key>,
+    again: BTreeSet<InvocationKey>,
 }
 
 impl Reinvocation {
@@ -102,7 +102,7 @@ impl Reinvocation {
 }
 
 /// Identifies an invocation: policy, binding, and the param's namespace and name.
-type Key = (String, String, String, String);
+type InvocationKey = (String, String, String, String);
 
 /// A policy and a binding that match the request, with a param.
 struct Invocation<'h> {
@@ -113,7 +113,7 @@ struct Invocation<'h> {
 }
 
 impl Invocation<'_> {
-    fn key(&self) -> Key {
+    fn key(&self) -> InvocationKey {
         let param = |key: &str| {
             let text = self.param.as_ref().and_then(|param| param.str_at(&["metadata", key]));
             text.unwrap_or_default().to_owned()
@@ -185,7 +185,7 @@ impl Round<'_> {
         match reason {
             NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
             NotEvaluated::Unknown(missing) => {
-                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Matching, missing);
+                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, PolicyPart::Matching, missing);
             }
         }
     }
@@ -342,7 +342,7 @@ impl Round<'_> {
                 }
                 Err(NotDecided::Unknown(dependency)) => {
                     let missing = Missing::new(dependency, request.namespace);
-                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Condition, missing);
+                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, PolicyPart::Condition, missing);
                     return Ok(false);
                 }
             }
@@ -354,10 +354,10 @@ impl Round<'_> {
         let before = versioned.object.clone();
         let mut failures = Vec::new();
         for (index, patch) in compiled.mutations.iter().enumerate() {
-            let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
+            let (CompiledPatch::Apply(expression) | CompiledPatch::Json(expression)) = patch;
             if let Some(dependency) = expression.dependencies.shared(unknown) {
                 let missing = Missing::new(dependency, request.namespace);
-                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Mutation(index), missing);
+                findings.add_unevaluated(PolicyKind::Mutating, hook, binding, PolicyPart::Mutation(index), missing);
                 continue;
             }
             let Some(versioned) = self.versions.get_mut(&matched.kind) else { break };
@@ -382,11 +382,11 @@ impl Round<'_> {
                     versioned.object = patched;
                     versioned.changed = true;
                 }
-                Err(Failure::OfPolicy(reason)) => failures.push(reason),
-                Err(Failure::OfServer(refused)) => return Err(refused),
-                Err(Failure::Unknown(path)) => {
+                Err(MutationFailure::OfPolicy(reason)) => failures.push(reason),
+                Err(MutationFailure::OfServer(refused)) => return Err(refused),
+                Err(MutationFailure::Unknown(path)) => {
                     let missing = Missing::Field(path);
-                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, Part::Mutation(index), missing);
+                    findings.add_unevaluated(PolicyKind::Mutating, hook, binding, PolicyPart::Mutation(index), missing);
                 }
             }
         }
@@ -412,33 +412,33 @@ impl Round<'_> {
 
 /// `dispatchOne`: applies one mutation to an object.
 fn patched(
-    patch: &Patch,
+    patch: &CompiledPatch,
     inputs: &Inputs<'_>,
     invocation: &Invocation<'_>,
     cluster: &dyn Cluster,
-) -> Result<Value, Failure> {
+) -> Result<Value, MutationFailure> {
     let matched = &invocation.matched;
     let Some(types) = cluster.merge_type(&matched.resource, &matched.kind) else {
-        return Err(Failure::OfServer(Refused::Unavailable(format!(
+        return Err(MutationFailure::OfServer(Refused::Unavailable(format!(
             "Resource kind {} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.",
             matched.kind.text()
         ))));
     };
-    let (Patch::Apply(expression) | Patch::Json(expression)) = patch;
+    let (CompiledPatch::Apply(expression) | CompiledPatch::Json(expression)) = patch;
     if let Err(error) = &expression.program {
-        return Err(Failure::OfPolicy(error.clone()));
+        return Err(MutationFailure::OfPolicy(error.clone()));
     }
     let activation = Activation::new(inputs.clone(), &invocation.hook.compiled.variables);
     let mut budget = BUDGET;
     let value: CelValue<'_> = match activation.evaluate(expression, &mut budget) {
-        Err(OutOfBudget) => return Err(Failure::OfPolicy(OUT_OF_BUDGET.to_owned())),
-        Ok(Evaluation::Error(error)) => return Err(Failure::OfPolicy(error)),
-        Ok(Evaluation::Unknown(path)) => return Err(Failure::Unknown(path)),
+        Err(OutOfBudget) => return Err(MutationFailure::OfPolicy(OUT_OF_BUDGET.to_owned())),
+        Ok(Evaluation::Error(error)) => return Err(MutationFailure::OfPolicy(error)),
+        Ok(Evaluation::Unknown(path)) => return Err(MutationFailure::Unknown(path)),
         Ok(Evaluation::Value(value)) => value,
     };
     let object = inputs.object.unwrap_or(&Value::Null);
     match patch {
-        Patch::Apply(_) => apply::apply(&value, object, types.resolve(), inputs.steps),
-        Patch::Json(_) => json_patch::apply(&value, object, inputs.steps),
+        CompiledPatch::Apply(_) => apply::apply(&value, object, types.resolve(), inputs.steps),
+        CompiledPatch::Json(_) => json_patch::apply(&value, object, inputs.steps),
     }
 }

@@ -14,15 +14,15 @@ pub const PRIVILEGED: &str = "system:masters";
 /// Roles and bindings, by namespace (empty for cluster-scoped ones) and name.
 #[derive(Clone, Debug, Default)]
 pub struct Rbac {
-    roles: BTreeMap<(String, String), Vec<Rule>>,
-    cluster_roles: BTreeMap<String, Vec<Rule>>,
+    roles: BTreeMap<(String, String), Vec<RbacRule>>,
+    cluster_roles: BTreeMap<String, Vec<RbacRule>>,
     role_bindings: BTreeMap<(String, String), Binding>,
     cluster_role_bindings: BTreeMap<String, Binding>,
 }
 
 /// `PolicyRule`
 #[derive(Clone, Debug)]
-struct Rule {
+struct RbacRule {
     verbs: Vec<String>,
     api_groups: Vec<String>,
     resources: Vec<String>,
@@ -35,12 +35,12 @@ struct Rule {
 struct Binding {
     role_kind: String,
     role: String,
-    subjects: Vec<Subject>,
+    subjects: Vec<RbacSubject>,
 }
 
 /// `Subject`
 #[derive(Clone, Debug)]
-struct Subject {
+struct RbacSubject {
     kind: String,
     name: String,
     namespace: String,
@@ -58,7 +58,7 @@ fn texts(value: &Value, key: &str) -> Vec<String> {
     list(value, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-impl Rule {
+impl RbacRule {
     fn read(value: &Value) -> Self {
         Self {
             verbs: texts(value, "verbs"),
@@ -102,7 +102,7 @@ impl Rule {
 
 impl Binding {
     fn read(value: &Value) -> Self {
-        let subject = |value: &Value| Subject {
+        let subject = |value: &Value| RbacSubject {
             kind: text(value, &["kind"]),
             name: text(value, &["name"]),
             namespace: text(value, &["namespace"]),
@@ -115,12 +115,12 @@ impl Binding {
     }
 
     /// Returns the first subject that matches the user; `namespace` is the namespace of the binding.
-    fn subject(&self, user: &User, namespace: &str) -> Option<&Subject> {
+    fn subject(&self, user: &User, namespace: &str) -> Option<&RbacSubject> {
         self.subjects.iter().find(|subject| subject.is(user, namespace))
     }
 }
 
-impl Subject {
+impl RbacSubject {
     /// `appliesToUser`
     fn is(&self, user: &User, namespace: &str) -> bool {
         match self.kind.as_str() {
@@ -148,7 +148,7 @@ impl Rbac {
     /// Adds an RBAC object or replaces the object with the same name; ignores other kinds.
     pub fn put(&mut self, object: &Value) {
         let key = || (text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
-        let rules = || list(object, "rules").iter().map(Rule::read).collect();
+        let rules = || list(object, "rules").iter().map(RbacRule::read).collect();
         match object.str_at(&["kind"]) {
             Some("Role") => {
                 self.roles.insert(key(), rules());
@@ -175,7 +175,7 @@ impl Rbac {
     }
 
     /// `GetRoleReferenceRules`
-    fn rules(&self, binding: &Binding, namespace: &str) -> Result<&[Rule], String> {
+    fn rules(&self, binding: &Binding, namespace: &str) -> Result<&[RbacRule], String> {
         let name = &binding.role;
         let (found, resource) = match binding.role_kind.as_str() {
             "Role" => (self.roles.get(&(namespace.to_owned(), name.clone())), "role"),
@@ -238,7 +238,7 @@ impl Authorizer for Rbac {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx_cel::value::Subject as CelSubject;
+    use crdx_cel::value::AuthorizationSubject as CelSubject;
     use crdx_text::yaml;
     use std::sync::Arc;
 
@@ -308,7 +308,7 @@ mod tests {
     }
 
     fn grants(rule: &str, verb: &str, [group, resource, subresource, name]: [&str; 4]) -> bool {
-        let rule = Rule::read(&yaml::read(rule.as_bytes()).unwrap());
+        let rule = RbacRule::read(&yaml::read(rule.as_bytes()).unwrap());
         let authorizer: Arc<dyn Authorizer> = Arc::new(Rbac::default());
         let subject = CelSubject { user: Arc::new(user("u", &[])), authorizer };
         let check = ResourceCheck {

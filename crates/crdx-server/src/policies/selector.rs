@@ -8,14 +8,14 @@ use crdx_value::{Map, Value, quote};
 /// A label selector.
 #[derive(Clone, Debug)]
 pub struct LabelSelector {
-    expressions: Vec<Expression>,
+    expressions: Vec<SelectorRequirement>,
     /// The release, which determines the validation of keys and values.
     release: Release,
 }
 
 /// One requirement of a selector.
 #[derive(Clone, Debug)]
-struct Expression {
+struct SelectorRequirement {
     key: String,
     operator: String,
     values: Vec<String>,
@@ -29,12 +29,12 @@ impl LabelSelector {
     pub fn read(v: &Value, release: Release) -> Self {
         let labels = v.get("matchLabels").and_then(Value::as_object).into_iter().flatten().map(|(key, value)| {
             let values = vec![value.as_str().unwrap_or_default().to_owned()];
-            Expression { key: key.clone(), operator: EQUALS.to_owned(), values }
+            SelectorRequirement { key: key.clone(), operator: EQUALS.to_owned(), values }
         });
         let expressions = v.get("matchExpressions").and_then(Value::as_array).unwrap_or_default().iter().map(|v| {
             let text = |key: &str| v.str_at(&[key]).unwrap_or_default().to_owned();
             let values = v.get("values").and_then(Value::as_array).unwrap_or_default();
-            Expression {
+            SelectorRequirement {
                 key: text("key"),
                 operator: text("operator"),
                 values: values.iter().map(|v| v.as_str().unwrap_or_default().to_owned()).collect(),
@@ -81,7 +81,7 @@ impl LabelSelector {
     }
 }
 
-impl Expression {
+impl SelectorRequirement {
     fn matches(&self, labels: Option<&Map>) -> bool {
         let value = labels.and_then(|labels| labels.get(&self.key)).and_then(Value::as_str);
         let is_listed = |value: &str| self.values.iter().any(|wanted| wanted == value);

@@ -21,12 +21,12 @@ pub struct PolicyHook {
 /// The policies and bindings of one kind, by name. The server's order of evaluation varies; this implementation
 /// evaluates them in the order of their names.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct PolicySource {
     policies: BTreeMap<String, (Arc<Policy>, Arc<Compiled>)>,
     bindings: BTreeMap<String, Arc<Binding>>,
 }
 
-impl Source {
+impl PolicySource {
     /// Adds or replaces a policy.
     pub(crate) fn put_policy(&mut self, object: &Value, release: Release) {
         let policy = Policy::read(object, release);
@@ -66,9 +66,9 @@ impl Source {
 
 /// The policies of a server, of both kinds.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct PolicySources {
     /// The validating policies.
-    pub validating: Source,
+    pub validating: PolicySource,
     /// The mutating policies.
-    pub mutating: Source,
+    pub mutating: PolicySource,
 }

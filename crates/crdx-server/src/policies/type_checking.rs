@@ -11,7 +11,7 @@ mod subject;
 
 pub use known::KnownType;
 pub use matching::{Matched, matched};
-pub use subject::{Subject, Untyped, params};
+pub use subject::{TypeCheckingSubject, Untyped, params};
 
 use super::model::Policy;
 use super::request::Kind;
@@ -50,7 +50,7 @@ pub fn check(policy: &Policy, types: &[KnownType], release: Release) -> Vec<Expr
                 continue;
             }
             let field_ref = format!("spec.validations[{index}].{field}");
-            warnings.extend(check_expression(&field_ref, source, &subjects, Subject::server_env));
+            warnings.extend(check_expression(&field_ref, source, &subjects, TypeCheckingSubject::server_env));
         }
     }
     warnings
@@ -63,7 +63,7 @@ pub fn subjects(
     types: &[KnownType],
     release: Release,
     untyped: Untyped,
-) -> Vec<Subject> {
+) -> Vec<TypeCheckingSubject> {
     let params = params(policy, types, release);
     let all: BTreeMap<Kind, KnownType> =
         types.iter().cloned().chain(KnownType::built_in(release)).map(|known| (known.kind.clone(), known)).collect();
@@ -71,7 +71,8 @@ pub fn subjects(
         .iter()
         .filter_map(|kind| all.get(kind))
         .map(|known| {
-            let mut subject = Subject::new(known, (params.as_ref(), policy.param_kind.is_some()), release, untyped);
+            let mut subject =
+                TypeCheckingSubject::new(known, (params.as_ref(), policy.param_kind.is_some()), release, untyped);
             subject.add_variables(policy);
             subject
         })
@@ -82,10 +83,10 @@ pub fn subjects(
 pub fn check_expression(
     field_ref: &str,
     source: &str,
-    subjects: &[Subject],
-    env: impl Fn(&Subject) -> Env,
+    subjects: &[TypeCheckingSubject],
+    env: impl Fn(&TypeCheckingSubject) -> Env,
 ) -> Option<ExpressionWarning> {
-    let check = |subject: &Subject| {
+    let check = |subject: &TypeCheckingSubject| {
         let issues = env(subject).compile(source).err()?;
         Some((subject.kind.clone(), issues))
     };

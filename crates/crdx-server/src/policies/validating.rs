@@ -1,6 +1,6 @@
 //! Evaluates `ValidatingAdmissionPolicies` (`policy/validating/{dispatcher,validator}.go`).
 
-use super::compile::Expression;
+use super::compile::CompiledExpression;
 use super::denial::{Denial, Origin, Refused};
 use super::dependencies::{Dependencies, Dependency};
 use super::evaluate::{
@@ -8,7 +8,7 @@ use super::evaluate::{
     namespace_object,
 };
 use super::findings::Findings;
-use super::knowledge::{Missing, NotEvaluated, Part};
+use super::knowledge::{Missing, NotEvaluated, PolicyPart};
 use super::matching::{Matched, assumed_namespace, matches};
 use super::model::{Binding, FailurePolicy, Policy, PolicyKind};
 use super::params::{self, Param};
@@ -43,11 +43,11 @@ impl Decision {
 
 /// The result of one evaluation of a policy.
 #[derive(Default, PartialEq)]
-struct Outcome {
+struct PolicyOutcome {
     decisions: Vec<Decision>,
     annotations: Vec<Annotation>,
     /// The parts that were not evaluated.
-    unevaluated: Vec<(Part, Dependency)>,
+    unevaluated: Vec<(PolicyPart, Dependency)>,
 }
 
 #[derive(PartialEq)]
@@ -56,7 +56,7 @@ enum Annotation {
     Error(String),
 }
 
-impl Outcome {
+impl PolicyOutcome {
     /// Returns true if a part was not evaluated because part of the object is unknown.
     fn depends_on_object(&self) -> bool {
         self.unevaluated.iter().any(|(_, dependency)| matches!(dependency, Dependency::Field(_)))
@@ -64,7 +64,7 @@ impl Outcome {
 }
 
 /// Returns the outcome of all evaluations; `None` if they differ or if there are none.
-fn common(mut outcomes: impl Iterator<Item = Outcome>) -> Option<Outcome> {
+fn common(mut outcomes: impl Iterator<Item = PolicyOutcome>) -> Option<PolicyOutcome> {
     let first = outcomes.next()?;
     outcomes.all(|outcome| outcome == first).then_some(first)
 }
@@ -126,7 +126,7 @@ impl Dispatch<'_> {
         match reason {
             NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
             NotEvaluated::Unknown(missing) => {
-                self.findings.add_unevaluated(PolicyKind::Validating, hook, binding, Part::Matching, missing);
+                self.findings.add_unevaluated(PolicyKind::Validating, hook, binding, PolicyPart::Matching, missing);
             }
         }
     }
@@ -269,7 +269,7 @@ impl Dispatch<'_> {
     }
 
     /// Applies a binding's actions to the decisions.
-    fn record_outcome(&mut self, hook: &PolicyHook, binding: &Binding, outcome: Outcome) {
+    fn record_outcome(&mut self, hook: &PolicyHook, binding: &Binding, outcome: PolicyOutcome) {
         let policy = &*hook.policy;
         let origin = |message: String, validation: Option<usize>| Origin {
             policy_kind: PolicyKind::Validating,
@@ -333,29 +333,32 @@ pub(crate) fn unknown_to(request: &Request<'_>, cluster: &dyn Cluster) -> Depend
 }
 
 /// `validator.Validate`. Parts that depend on an `unknown` input are not evaluated.
-fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> Outcome {
+fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, unknown: Dependencies) -> PolicyOutcome {
     let (policy, compiled) = (&*hook.policy, &*hook.compiled);
-    let whole = |message: &str| Outcome {
+    let whole = |message: &str| PolicyOutcome {
         decisions: vec![Decision::error(policy, message.to_owned(), None)],
-        ..Outcome::default()
+        ..PolicyOutcome::default()
     };
     let doubts = RefCell::new(Vec::new());
-    let doubt = |part: Part, dependency: Dependency| doubts.borrow_mut().push((part, dependency));
+    let doubt = |part: PolicyPart, dependency: Dependency| doubts.borrow_mut().push((part, dependency));
     if !compiled.match_conditions.is_empty() {
         let inputs = Inputs { namespace: None, request: condition_request, ..inputs.clone() };
         let activation = Activation::new(inputs, &compiled.variables);
         match match_conditions(&activation, &compiled.match_conditions, &policy.failure_policy, unknown) {
             Ok(true) => {}
-            Ok(false) => return Outcome::default(),
+            Ok(false) => return PolicyOutcome::default(),
             Err(NotDecided::Failed(detail)) => return whole(&detail),
             Err(NotDecided::Unknown(dependency)) => {
-                return Outcome { unevaluated: vec![(Part::Condition, dependency)], ..Outcome::default() };
+                return PolicyOutcome {
+                    unevaluated: vec![(PolicyPart::Condition, dependency)],
+                    ..PolicyOutcome::default()
+                };
             }
         }
     }
     let mut budget = BUDGET;
     let activation = Activation::new(inputs.clone(), &compiled.variables);
-    let known = |part: Part, expression: &Expression| match expression.dependencies.shared(unknown) {
+    let known = |part: PolicyPart, expression: &CompiledExpression| match expression.dependencies.shared(unknown) {
         Some(dependency) => {
             doubt(part, dependency);
             false
@@ -367,14 +370,14 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
         .iter()
         .enumerate()
         .map(|(index, validation)| {
-            let known = known(Part::Validation(index), validation);
+            let known = known(PolicyPart::Validation(index), validation);
             known.then(|| activation.evaluate(validation, &mut budget)).transpose()
         })
         .collect();
     let Ok(mut results) = results else { return over_budget(inputs, doubts.into_inner(), whole) };
     for (index, result) in results.iter_mut().enumerate() {
         if let Some(Evaluation::Unknown(path)) = result {
-            doubt(Part::Validation(index), Dependency::Field(std::mem::take(path)));
+            doubt(PolicyPart::Validation(index), Dependency::Field(std::mem::take(path)));
             *result = None;
         }
     }
@@ -392,7 +395,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             if message.dependencies.shared(unknown).is_some() {
                 let result = results.get(index).and_then(Option::as_ref);
                 if matches!(result, Some(Evaluation::Value(value)) if value.as_bool() != Some(true)) {
-                    known(Part::Message(index), message);
+                    known(PolicyPart::Message(index), message);
                 }
                 return Ok(None);
             }
@@ -416,7 +419,7 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             (Evaluation::Value(_), Ok(messages)) => {
                 let computed = messages.get(index).and_then(Option::as_ref);
                 if let Some(Evaluation::Unknown(path)) = computed {
-                    doubt(Part::Message(index), Dependency::Field(path.clone()));
+                    doubt(PolicyPart::Message(index), Dependency::Field(path.clone()));
                 }
                 denial(policy, index, computed)
             }
@@ -426,14 +429,14 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
     let mut budget = BUDGET;
     let mut annotations = Vec::new();
     for (annotation, expression) in policy.audit_annotations.iter().zip(&compiled.audit_annotations) {
-        if !known(Part::AuditAnnotation, expression) {
+        if !known(PolicyPart::AuditAnnotation, expression) {
             continue;
         }
         let Ok(result) = for_annotations.evaluate(expression, &mut budget) else {
             return over_budget(inputs, doubts.into_inner(), whole);
         };
         match result {
-            Evaluation::Unknown(path) => doubt(Part::AuditAnnotation, Dependency::Field(path)),
+            Evaluation::Unknown(path) => doubt(PolicyPart::AuditAnnotation, Dependency::Field(path)),
             Evaluation::Error(detail) if policy.failure_policy != FailurePolicy::Ignore => {
                 annotations.push(Annotation::Error(detail));
             }
@@ -446,15 +449,19 @@ fn evaluate(hook: &PolicyHook, inputs: &Inputs<'_>, condition_request: &Value, u
             _ => {}
         }
     }
-    Outcome { decisions, annotations, unevaluated: doubts.into_inner() }
+    PolicyOutcome { decisions, annotations, unevaluated: doubts.into_inner() }
 }
 
 /// The outcome of a policy whose budget is exceeded. If parts of the object are unknown, the costs and therefore the
 /// outcome are uncertain.
-fn over_budget(inputs: &Inputs<'_>, mut doubts: Vec<(Part, Dependency)>, whole: impl Fn(&str) -> Outcome) -> Outcome {
+fn over_budget(
+    inputs: &Inputs<'_>,
+    mut doubts: Vec<(PolicyPart, Dependency)>,
+    whole: impl Fn(&str) -> PolicyOutcome,
+) -> PolicyOutcome {
     let Some(gaps) = inputs.gaps else { return whole(OUT_OF_BUDGET) };
-    doubts.push((Part::Validation(0), Dependency::Field(gaps.path.clone())));
-    Outcome { unevaluated: doubts, ..Outcome::default() }
+    doubts.push((PolicyPart::Validation(0), Dependency::Field(gaps.path.clone())));
+    PolicyOutcome { unevaluated: doubts, ..PolicyOutcome::default() }
 }
 
 /// Returns the decision for a validation that evaluates to false.

@@ -12,7 +12,7 @@ use crdx_cel::{
     types::Type,
 };
 use crdx_value::Value;
-use crdx_value::release::{Release, V1_34};
+use crdx_value::release::{Release, V1_34, V1_37};
 use std::{collections::BTreeMap, sync::Arc};
 
 pub use crdx_cel::decl::MAX_REQUEST;
@@ -97,7 +97,7 @@ impl Declarations {
     }
 
     fn object(&mut self, schema: &Schema, resource: bool, path: &str) -> Arc<DeclType> {
-        let own = if resource && !has_meta(schema) { Some(meta(schema)) } else { None };
+        let own = if resource && !has_meta(schema) { Some(meta(schema, self.release)) } else { None };
         let names = schema.properties.keys().map(String::as_str);
         let mut names: Vec<&str> = names.chain(own.iter().flat_map(|own| own.keys().copied())).collect();
         names.sort_unstable();
@@ -184,12 +184,14 @@ fn has_meta(schema: &Schema) -> bool {
             .is_some_and(|meta| is(meta, "name", "string") && is(meta, "generateName", "string"))
 }
 
-/// The schemas of apiVersion, kind and metadata.
-fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
+/// The schemas of apiVersion, kind and metadata (`WithTypeAndObjectMeta`). Before 1.37, names have no bound, which makes rules
+/// about them expensive.
+fn meta(schema: &Schema, release: Release) -> BTreeMap<&'static str, Schema> {
     let string = |max_length| Schema { type_: "string".to_owned(), max_length, ..Schema::default() };
     let name = |name: &str, max: i64| {
         let given = schema.properties.get("metadata").and_then(|meta| meta.properties.get(name)?.max_length);
-        (name.to_owned(), Box::new(string(Some(given.map_or(max, |given| given.min(max))))))
+        let bound = release.since(V1_37).then(|| given.map_or(max, |given| given.min(max)));
+        (name.to_owned(), Box::new(string(bound)))
     };
     let metadata = Schema {
         type_: "object".to_owned(),
@@ -197,4 +199,25 @@ fn meta(schema: &Schema) -> BTreeMap<&'static str, Schema> {
         ..Schema::default()
     };
     BTreeMap::from([("kind", string(None)), ("apiVersion", string(None)), ("metadata", metadata)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded_since_1_37() {
+        let length = |name: &str, release: &str| {
+            let release = release.parse().unwrap();
+            let root = Schema { type_: "object".to_owned(), ..Schema::default() };
+            let declared = Declarations::new(release).declare(&root, true, ROOT).unwrap();
+            let field = |declared: &DeclType, name: &str| match &declared.shape {
+                Shape::Object(fields) => Arc::clone(&fields[name].type_),
+                _ => panic!("no object"),
+            };
+            field(&field(&declared, "metadata"), name).max_elements as i64
+        };
+        assert_eq!((length("name", "1.37"), length("generateName", "1.37")), (253 * 4, 252 * 4));
+        assert_eq!((length("name", "1.36"), length("generateName", "1.36")), (MAX_REQUEST - 2, MAX_REQUEST - 2));
+    }
 }

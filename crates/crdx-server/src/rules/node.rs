@@ -7,7 +7,7 @@ use crdx_value::release::Release;
 
 /// A node that has a CEL type.
 #[derive(Debug)]
-pub struct Node<'v> {
+pub struct TypedNode<'v> {
     /// The CEL type.
     pub cel_type: NodeType,
     /// The maximum number of occurrences in an object; `None` if unbounded.
@@ -118,9 +118,9 @@ pub fn find<'v>(
     value: &'v Value,
     old: Option<&'v Value>,
     release: Release,
-) -> Result<Node<'v>, NodeError> {
+) -> Result<TypedNode<'v>, NodeError> {
     let mut schema = Some(schema);
-    let mut node = Node {
+    let mut node = TypedNode {
         cel_type: cel_type(schema.unwrap_or(&Schema::default()), true, release),
         cardinality: Some(1),
         value,

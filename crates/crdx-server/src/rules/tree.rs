@@ -14,7 +14,7 @@ use std::{
 };
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct RuleTreeNode {
     pub type_: String,
     /// The rules of the node.
     pub rules: Vec<ValidationRule>,
@@ -24,16 +24,16 @@ pub(super) struct Node {
     pub correlatable: bool,
     /// The keys that correlate items; empty if items are not correlated.
     pub map_keys: Vec<String>,
-    pub items: Option<Box<Node>>,
-    pub additional: Option<Box<Node>>,
-    pub properties: BTreeMap<String, Node>,
+    pub items: Option<Box<RuleTreeNode>>,
+    pub additional: Option<Box<RuleTreeNode>>,
+    pub properties: BTreeMap<String, RuleTreeNode>,
     /// The schema, for resolving field paths.
     schema: Option<Box<Schema>>,
     compiled: OnceLock<Vec<Compiled>>,
 }
 
 /// The tree of a schema; `None` if the schema has no rules.
-pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<Node> {
+pub(super) fn tree(schema: &Schema, resource: bool, release: Release) -> Option<RuleTreeNode> {
     if !has_rules(schema) {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn cel_type(schema: &Schema, resource: bool, release: Release) -> NodeType {
     NodeType { release, decl, objects: Arc::new(declarations.objects), path: ROOT.to_owned() }
 }
 
-fn node(schema: &Schema, node_type: &NodeType) -> Option<Node> {
+fn node(schema: &Schema, node_type: &NodeType) -> Option<RuleTreeNode> {
     let elements = |child: &Schema| node(child, &node_type.elements()).map(Box::new);
     let items = schema.items_schema().filter(|child| has_rules(child)).and_then(elements);
     let additional = schema.additional_properties_schema().filter(|child| has_rules(child)).and_then(elements);
@@ -68,7 +68,7 @@ fn node(schema: &Schema, node_type: &NodeType) -> Option<Node> {
     }
     let is_map_list = schema.type_ == "array" && schema.x_list_type.as_deref() == Some("map");
     let has_field_path = schema.x_validations.iter().any(|rule| !rule.field_path.is_empty());
-    Some(Node {
+    Some(RuleTreeNode {
         type_: schema.type_.clone(),
         rules: schema.x_validations.clone(),
         cel_type: node_type.clone(),
@@ -82,7 +82,7 @@ fn node(schema: &Schema, node_type: &NodeType) -> Option<Node> {
     })
 }
 
-impl Node {
+impl RuleTreeNode {
     /// The rules, compiled on first use with the environment for stored expressions, which has all libraries.
     pub fn compiled(&self, release: Release) -> &[Compiled] {
         self.compiled.get_or_init(|| {

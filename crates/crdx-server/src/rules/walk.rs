@@ -7,7 +7,7 @@
 use super::{
     compile::{Compiled, NO_TYPE},
     cost_budget::{self, OBJECT_BUDGET, OUT_OF_BUDGET},
-    tree::Node,
+    tree::RuleTreeNode,
 };
 use crate::schema::{
     ValidationRule,
@@ -59,7 +59,7 @@ struct Pairs {
     ancestor: Option<Pair>,
 }
 
-struct Walk<'a, 'c> {
+struct RuleEvaluator<'a, 'c> {
     release: Release,
     correlation: Option<&'c mut Correlation<'a>>,
     findings: Findings,
@@ -71,10 +71,14 @@ struct Walk<'a, 'c> {
 }
 
 /// Evaluates the rules of an object and returns the evaluations.
-pub(super) fn evaluations((root, release): (&Node, Release), new: &Value, old: Option<&Value>) -> Vec<Evaluated> {
+pub(super) fn evaluations(
+    (root, release): (&RuleTreeNode, Release),
+    new: &Value,
+    old: Option<&Value>,
+) -> Vec<Evaluated> {
     let (evaluated, steps) = (Some(Vec::new()), &Steps::of_request());
     let findings = Findings::default();
-    let mut walk = Walk { release, correlation: None, findings, budget: OBJECT_BUDGET, steps, evaluated };
+    let mut walk = RuleEvaluator { release, correlation: None, findings, budget: OBJECT_BUDGET, steps, evaluated };
     // The evaluations before an early stop are returned, too.
     let _ = walk.node(root, &ROOT, new, old, Pairs::default());
     walk.evaluated.unwrap_or_default()
@@ -82,7 +86,7 @@ pub(super) fn evaluations((root, release): (&Node, Release), new: &Value, old: O
 
 /// Evaluates the rules of an object. `old` is the object it replaces, with the correlation of both.
 pub(super) fn walk<'a>(
-    (root, release): (&Node, Release),
+    (root, release): (&RuleTreeNode, Release),
     new: &'a Value,
     old: Option<(&'a Value, Option<(&mut Correlation<'a>, Pair)>)>,
 ) -> Findings {
@@ -93,7 +97,8 @@ pub(super) fn walk<'a>(
     };
     let steps = Steps::of_request();
     let findings = Findings::default();
-    let mut walk = Walk { release, correlation, findings, budget: OBJECT_BUDGET, steps: &steps, evaluated: None };
+    let mut walk =
+        RuleEvaluator { release, correlation, findings, budget: OBJECT_BUDGET, steps: &steps, evaluated: None };
     // The findings include the reason for an early stop.
     let _ = walk.node(root, &ROOT, new, old, Pairs { current, ancestor: None });
     Findings { cost: Steps::of_request().left() - steps.left(), ..walk.findings }
@@ -102,22 +107,23 @@ pub(super) fn walk<'a>(
 /// Evaluates the rules of a value at `path` that replaces `old`, without ratcheting. Also returns the remaining budget,
 /// which is negative if the walk was stopped.
 pub(super) fn walk_alone<'a>(
-    (root, release): (&Node, Release),
+    (root, release): (&RuleTreeNode, Release),
     path: &FieldPath<'_>,
     new: &'a Value,
     old: Option<&'a Value>,
     budget: i64,
     steps: &Steps,
 ) -> (ErrorList, i64) {
-    let mut walk = Walk { release, correlation: None, findings: Findings::default(), budget, steps, evaluated: None };
+    let mut walk =
+        RuleEvaluator { release, correlation: None, findings: Findings::default(), budget, steps, evaluated: None };
     let stopped = walk.node(root, path, new, old, Pairs::default()).is_err();
     (walk.findings.errors, if stopped { -1 } else { walk.budget })
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> RuleEvaluator<'a, '_> {
     fn node(
         &mut self,
-        node: &Node,
+        node: &RuleTreeNode,
         path: &FieldPath<'_>,
         new: &'a Value,
         old: Option<&'a Value>,
@@ -151,7 +157,7 @@ impl<'a> Walk<'a, '_> {
 
     fn items(
         &mut self,
-        node: &Node,
+        node: &RuleTreeNode,
         path: &FieldPath<'_>,
         items: &'a [Value],
         old: Option<&'a Value>,
@@ -185,7 +191,7 @@ impl<'a> Walk<'a, '_> {
 
     fn rules(
         &mut self,
-        node: &Node,
+        node: &RuleTreeNode,
         path: &FieldPath<'_>,
         new: &'a Value,
         old: Option<&'a Value>,
@@ -364,7 +370,7 @@ enum NoMessage {
 
 /// The node whose rules are evaluated.
 struct Site<'s, 'a> {
-    node: &'s Node,
+    node: &'s RuleTreeNode,
     path: &'s FieldPath<'s>,
     new: &'a Value,
     pairs: Pairs,

@@ -20,12 +20,12 @@ pub struct Pair(u32);
 /// The correlated nodes of two values, created on demand.
 #[derive(Debug)]
 pub struct Correlation<'a> {
-    nodes: Vec<Node<'a>>,
-    children: HashMap<(Pair, Step<'a>), Pair>,
+    nodes: Vec<CorrelatedNode<'a>>,
+    children: HashMap<(Pair, CorrelationStep<'a>), Pair>,
 }
 
 #[derive(Debug)]
-struct Node<'a> {
+struct CorrelatedNode<'a> {
     new: &'a Value,
     old: &'a Value,
     schema: &'a Schema,
@@ -35,14 +35,14 @@ struct Node<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Step<'a> {
+enum CorrelationStep<'a> {
     Member(&'a str),
     Item(usize),
 }
 
 /// A composite key. An integer and a float are never the same key.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Key {
+enum MapKeyValue {
     Bool(bool),
     Int(i64),
     Float(u64),
@@ -52,10 +52,10 @@ enum Key {
 impl<'a> Correlation<'a> {
     /// Correlates two values at their roots.
     pub fn new(new: &'a Value, old: &'a Value, schema: &'a Schema) -> (Self, Pair) {
-        let root = Node { new, old, schema, equal: None, old_by_key: None };
+        let root = CorrelatedNode { new, old, schema, equal: None, old_by_key: None };
         (Self { nodes: vec![root], children: HashMap::new() }, Pair(0))
     }
-    fn node(&self, pair: Pair) -> Option<&Node<'a>> {
+    fn node(&self, pair: Pair) -> Option<&CorrelatedNode<'a>> {
         self.nodes.get(pair.0 as usize)
     }
     /// The old value of a pair.
@@ -64,18 +64,18 @@ impl<'a> Correlation<'a> {
     }
     /// The pair of a member, if both objects have it and its schema is known.
     pub fn key(&mut self, pair: Pair, name: &'a str) -> Option<Pair> {
-        if let Some(known) = self.children.get(&(pair, Step::Member(name))) {
+        if let Some(known) = self.children.get(&(pair, CorrelationStep::Member(name))) {
             return Some(*known);
         }
         let child = self.node(pair).and_then(|n| {
             let schema = n.schema.property(name).or_else(|| n.schema.additional_properties_schema())?;
             Some((n.new.get(name)?, n.old.get(name)?, schema))
         });
-        Some(self.add(pair, Step::Member(name), child?))
+        Some(self.add(pair, CorrelationStep::Member(name), child?))
     }
     /// The pair of an item of a map list, if the old list has an item with the same keys.
     pub fn index(&mut self, pair: Pair, index: usize) -> Option<Pair> {
-        if let Some(known) = self.children.get(&(pair, Step::Item(index))) {
+        if let Some(known) = self.children.get(&(pair, CorrelationStep::Item(index))) {
             return Some(*known);
         }
         let node = self.nodes.get_mut(pair.0 as usize)?;
@@ -88,11 +88,16 @@ impl<'a> Correlation<'a> {
         let keys = &node.schema.x_list_map_keys;
         let usable = if node.schema.type_ == "array" { keys.as_slice() } else { &[] };
         let old = node.old_by_key.get_or_insert_with(|| find_by_keys(old, usable)).get(item)?;
-        Some(self.add(pair, Step::Item(index), (item, old, schema)))
+        Some(self.add(pair, CorrelationStep::Item(index), (item, old, schema)))
     }
-    fn add(&mut self, parent: Pair, step: Step<'a>, (new, old, schema): (&'a Value, &'a Value, &'a Schema)) -> Pair {
+    fn add(
+        &mut self,
+        parent: Pair,
+        step: CorrelationStep<'a>,
+        (new, old, schema): (&'a Value, &'a Value, &'a Schema),
+    ) -> Pair {
         let pair = Pair(self.nodes.len() as u32);
-        self.nodes.push(Node { new, old, schema, equal: None, old_by_key: None });
+        self.nodes.push(CorrelatedNode { new, old, schema, equal: None, old_by_key: None });
         self.children.insert((parent, step), pair);
         pair
     }
@@ -151,7 +156,7 @@ pub(crate) fn find_by_keys<'a, 'k>(items: &'a [Value], keys: &'k [String]) -> By
 #[derive(Debug)]
 pub(crate) struct ByKeys<'a, 'k> {
     keys: &'k [String],
-    items: HashMap<Key, &'a Value>,
+    items: HashMap<MapKeyValue, &'a Value>,
 }
 
 impl<'a> ByKeys<'a, '_> {
@@ -165,15 +170,15 @@ impl<'a> ByKeys<'a, '_> {
 }
 
 /// The values of `keys` in an item; `None` if a key is missing or not a scalar.
-fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
+fn composite_key(item: &Value, keys: &[String]) -> Option<MapKeyValue> {
     let members = item.as_object()?;
     if let [key] = keys {
         return match members.get(key)? {
-            Value::Bool(b) => Some(Key::Bool(*b)),
-            Value::Int(i) => Some(Key::Int(*i)),
+            Value::Bool(b) => Some(MapKeyValue::Bool(*b)),
+            Value::Int(i) => Some(MapKeyValue::Int(*i)),
             // +0 and -0 are the same key.
-            Value::Float(x) => Some(Key::Float(if *x == 0.0 { 0 } else { x.to_bits() })),
-            Value::String(s) => Some(Key::Text(s.clone())),
+            Value::Float(x) => Some(MapKeyValue::Float(if *x == 0.0 { 0 } else { x.to_bits() })),
+            Value::String(s) => Some(MapKeyValue::Text(s.clone())),
             _ => None,
         };
     }
@@ -191,7 +196,7 @@ fn composite_key(item: &Value, keys: &[String]) -> Option<Key> {
             _ => return None,
         }
     }
-    Some(Key::Text(text))
+    Some(MapKeyValue::Text(text))
 }
 
 #[cfg(test)]

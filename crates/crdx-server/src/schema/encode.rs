@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 impl Schema {
     /// Encodes the schema as JSON.
     pub fn to_value(&self) -> Value {
-        let mut w = Writer(Map::new());
+        let mut w = SchemaEncoder(Map::new());
         self.visit_keywords(&mut w);
         Value::Object(w.0)
     }
@@ -17,7 +17,7 @@ impl Schema {
 impl ValidationRule {
     /// Encodes the rule as JSON.
     pub fn to_value(&self) -> Value {
-        let mut w = Writer(Map::new());
+        let mut w = SchemaEncoder(Map::new());
         w.insert("rule", Some(Value::from(self.rule.as_str())));
         w.insert_text("message", &self.message);
         w.insert_text("messageExpression", &self.message_expression);
@@ -28,9 +28,9 @@ impl ValidationRule {
     }
 }
 
-struct Writer(Map);
+struct SchemaEncoder(Map);
 
-impl Writer {
+impl SchemaEncoder {
     fn insert(&mut self, key: &str, v: Option<Value>) {
         if let Some(v) = v {
             self.0.insert(key.to_owned(), v);
@@ -48,7 +48,7 @@ impl Writer {
     }
 }
 
-impl KeywordVisitor for Writer {
+impl KeywordVisitor for SchemaEncoder {
     fn text(&mut self, keyword: Keyword, text: &str) {
         self.insert_text(keyword.name, text);
     }
@@ -127,7 +127,7 @@ fn stored(v: &Value) -> Value {
 }
 
 fn external_documentation(docs: &ExternalDocumentation) -> Value {
-    let mut w = Writer(Map::new());
+    let mut w = SchemaEncoder(Map::new());
     w.insert_text("description", &docs.description);
     w.insert_text("url", &docs.url);
     Value::Object(w.0)

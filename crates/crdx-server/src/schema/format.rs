@@ -15,9 +15,9 @@ use crdx_value::release::Minor;
 pub use ip::is_sloppy_ip;
 
 /// A format: its name without dashes, the version that introduced it for CRDs, and its check.
-type Format = (&'static str, Minor, fn(&str) -> bool);
+type FormatCheck = (&'static str, Minor, fn(&str) -> bool);
 
-const FORMATS: [Format; 26] = [
+const FORMATS: [FormatCheck; 26] = [
     ("bsonobjectid", Minor::ALWAYS, |s| s.len() == 24 && s.bytes().all(|b| b.is_ascii_hexdigit())),
     // A URI may be relative only if it starts with a slash.
     ("uri", Minor::ALWAYS, |s| parse_request_uri(s).is_ok()),
@@ -53,7 +53,7 @@ fn named(name: &str, text: &str) -> bool {
 }
 
 /// The format with this name, ignoring dashes.
-fn find(name: &str) -> Option<&'static Format> {
+fn find(name: &str) -> Option<&'static FormatCheck> {
     let letters = || name.bytes().filter(|b| *b != b'-');
     FORMATS.iter().find(|(known, ..)| known.bytes().eq(letters()))
 }

@@ -34,7 +34,7 @@ pub enum Mutation {
 
 /// Warnings, findings and open questions that plugins report in addition to their decision.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct AdmissionReport {
     /// Warning texts for the client.
     pub warnings: Vec<String>,
     /// Decisions and changes made by admission policies.
@@ -71,7 +71,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _attributes: &Attributes<'_>,
         _object: &mut Value,
         _calls: &Calls,
-        _report: &mut Report,
+        _report: &mut AdmissionReport,
         _reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         Ok(Mutation::Unchanged)
@@ -86,7 +86,7 @@ pub(super) trait Plugin: Debug + Send + Sync {
         _attributes: &Attributes<'_>,
         _object: Option<&Value>,
         _calls: &Calls,
-        _report: &mut Report,
+        _report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         Ok(())
     }

@@ -20,7 +20,7 @@ mod namespaces;
 
 use crate::crd::names_in_use::releases;
 use crate::crd::{CustomResourceDefinition, conditions};
-use crate::server::registry::store::Stored;
+use crate::server::registry::store::StoredObject;
 use crate::server::strategy::definition::update_by_controller;
 use crate::server::strategy::resources::Resources;
 use crdx_value::lock::lock;
@@ -118,10 +118,10 @@ impl<'a> Controllers<'a> {
     fn store_definition(
         self,
         name: &str,
-        expected: Arc<Stored>,
+        expected: Arc<StoredObject>,
         definition: &mut CustomResourceDefinition,
         now: &str,
-    ) -> Arc<Stored> {
+    ) -> Arc<StoredObject> {
         let existing = expected.raw();
         let mut object = definition.to_value();
         // Usually the status differs, and the schemas need not be compared.

@@ -16,7 +16,7 @@ mod reviews;
 use crate::crd;
 use crate::server::http::context::Context;
 use crate::server::http::response::Response;
-use crate::server::http::route::Target;
+use crate::server::http::route::RequestInfo;
 use crate::server::http::user::UserInfo;
 use actions::Issued;
 use backend::Backend;
@@ -69,7 +69,7 @@ impl Endpoints {
     }
 
     /// Returns true if the server answers reviews and the target is in their groups.
-    pub(crate) fn serves_review(&self, target: &Target) -> bool {
+    pub(crate) fn serves_review(&self, target: &RequestInfo) -> bool {
         self.reviewed_tokens.is_some() && reviews::has_group(&target.group)
     }
 

@@ -3,7 +3,7 @@
 use super::Server;
 use super::http::context::Context;
 use super::http::query::Query;
-use super::http::route::{Route, Target, route};
+use super::http::route::{RequestInfo, Route, route};
 use super::registry::consistent_read::ConsistentRead;
 use super::registry::store::Collection;
 use crate::crd;
@@ -50,7 +50,7 @@ impl Server {
     }
 
     /// The collection of a resource that has a watch cache: events have none (`default_storage_factory_builder.go`).
-    fn collection_of(&self, target: &Target) -> Option<Arc<Collection>> {
+    fn collection_of(&self, target: &RequestInfo) -> Option<Arc<Collection>> {
         match (target.group.as_str(), target.resource.as_str()) {
             ("" | "events.k8s.io", "events") => None,
             (crd::GROUP, _) => Some(Arc::clone(&self.resources().definitions.objects)),

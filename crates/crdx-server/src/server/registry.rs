@@ -37,7 +37,7 @@ use crdx_value::Value;
 use crdx_value::field::ErrorType;
 use std::sync::Arc;
 use storage::Storage;
-use store::{Raced, Stored};
+use store::{Raced, StoredObject};
 use strategy::Strategy;
 use written::Written;
 
@@ -52,7 +52,7 @@ pub(in crate::server) enum Verb {
     Create,
     /// PUT
     Update,
-    Patch(patch::Kind),
+    Patch(patch::PatchType),
     /// DELETE of an object
     Delete,
     DeleteCollection,
@@ -139,6 +139,9 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         for warning in verdict.warnings_if_accepted {
             ctx.warn(warning);
         }
+        if !verdict.unknown.is_empty() {
+            ctx.trace.needs.get_or_insert_default().unknown.extend(verdict.unknown);
+        }
         Ok(())
     }
 
@@ -147,7 +150,12 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
     ///
     /// # Errors
     /// Returns 409 Conflict if another write was committed first.
-    pub fn commit(&self, key: &str, expected: Option<&Arc<Stored>>, written: Written) -> Result<Arc<Value>, Raced> {
+    pub fn commit(
+        &self,
+        key: &str,
+        expected: Option<&Arc<StoredObject>>,
+        written: Written,
+    ) -> Result<Arc<Value>, Raced> {
         let (stored, shown) = written.put(self.strategy.objects(), key, expected, &self.storage.revision)?;
         self.strategy.committed(&stored, &shown);
         Ok(shown)

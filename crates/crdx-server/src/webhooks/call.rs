@@ -30,7 +30,7 @@ pub struct Call {
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// A response.
     Answered {
         /// The HTTP status.
@@ -70,17 +70,17 @@ pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
 /// Returns client-go's message if there is none.
 pub fn review(
     call: &Call,
-    outcome: &Outcome,
+    outcome: &CallOutcome,
     kind: ReviewKind,
     version: &str,
     release: Release,
 ) -> Result<Value, GoError> {
     let (code, is_text, body) = match outcome {
-        Outcome::Failed(reason) => {
+        CallOutcome::Failed(reason) => {
             let url = url(&call.target, call.timeout_seconds);
             return Err(format!("Post {}: {reason}", quote::go_quote(&url)).into());
         }
-        Outcome::Answered { code, is_text, body } => (*code, *is_text, body),
+        CallOutcome::Answered { code, is_text, body } => (*code, *is_text, body),
     };
     if !(200..=206).contains(&code) {
         return Err(rejected(code, is_text, body).into());
@@ -179,11 +179,12 @@ mod tests {
     #[test]
     fn failures_are_in_the_words_of_client_go() {
         let failed =
-            |outcome: Outcome| review(&call(), &outcome, ReviewKind::Admission, "v1", Release::NEWEST).unwrap_err();
-        let answered =
-            |code: u16, body: &str| failed(Outcome::Answered { code, is_text: true, body: body.as_bytes().to_vec() });
+            |outcome: CallOutcome| review(&call(), &outcome, ReviewKind::Admission, "v1", Release::NEWEST).unwrap_err();
+        let answered = |code: u16, body: &str| {
+            failed(CallOutcome::Answered { code, is_text: true, body: body.as_bytes().to_vec() })
+        };
         assert_eq!(
-            failed(Outcome::Failed("dial tcp 127.0.0.1:1: connect: connection refused".to_owned())),
+            failed(CallOutcome::Failed("dial tcp 127.0.0.1:1: connect: connection refused".to_owned())),
             "Post \"https://hook.ns.svc:443/a/b?timeout=10s\": dial tcp 127.0.0.1:1: connect: connection refused"
                 .into()
         );

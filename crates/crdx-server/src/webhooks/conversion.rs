@@ -1,7 +1,7 @@
 //! `ConversionReview`: conversion of custom resources by a webhook
 //! (`apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`).
 
-use super::call::{self, Call, Outcome, type_text};
+use super::call::{self, Call, CallOutcome, type_text};
 use crate::crd::{CustomResourceDefinition, WebhookClientConfig};
 use crdx_types::reviews::ReviewKind;
 use crdx_value::GoError;
@@ -71,7 +71,7 @@ impl Converter {
         original: &Value,
         desired: &str,
         uid: &str,
-        (call, outcome): (&Call, &Outcome),
+        (call, outcome): (&Call, &CallOutcome),
     ) -> Result<Value, GoError> {
         let of = type_text(original);
         let failed = |error: GoError| format!("conversion webhook for {of} failed: {error}");
@@ -264,7 +264,7 @@ mod tests {
         let answer = format!(
             r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{{"uid":"u",{answer}}}}}"#
         );
-        let outcome = Outcome::Answered { code: 200, is_text: false, body: answer.into_bytes() };
+        let outcome = CallOutcome::Answered { code: 200, is_text: false, body: answer.into_bytes() };
         converter.converted(&original, "g.io/v2", "u", (&call, &outcome))
     }
 

@@ -4,7 +4,7 @@
 //! A missing field has the server's default, so configurations that were never stored by a server can be read, too.
 
 use crate::crd::{WebhookClientConfig, webhook_client_config as client_config};
-use crate::policies::compile::{Expression, conditions};
+use crate::policies::compile::{CompiledExpression, conditions};
 use crate::policies::model::{FailurePolicy, MatchResources, PolicyKind};
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -38,7 +38,7 @@ pub struct Webhook {
     /// Rules, selectors and `matchPolicy`.
     pub criteria: MatchResources,
     /// `matchConditions`, compiled.
-    pub conditions: Vec<Expression>,
+    pub conditions: Vec<CompiledExpression>,
     /// `failurePolicy`
     pub failure_policy: FailurePolicy,
     /// `clientConfig`

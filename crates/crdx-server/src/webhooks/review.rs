@@ -46,7 +46,7 @@ pub fn review(
 
 /// The answer of a webhook.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct AdmissionResponse {
     /// `allowed`
     pub allowed: bool,
     /// `patch` as a JSON patch, decoded from base64.
@@ -63,12 +63,12 @@ pub struct Answer {
 ///
 /// # Errors
 /// Returns the server's message for an invalid answer.
-pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<Answer, GoError> {
+pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Result<AdmissionResponse, GoError> {
     let invalid = |reason: String| format!("received invalid webhook response: {reason}");
     let Some(response) = review.get("response").filter(|response| !response.is_null()) else {
         return Err(invalid("webhook response was absent".to_owned()).into());
     };
-    let Answer { allowed, patch, patch_type, status, warnings } = read(response);
+    let AdmissionResponse { allowed, patch, patch_type, status, warnings } = read(response);
     let is_v1 = version == "v1";
     let actual = response.str_at(&["uid"]).unwrap_or_default();
     if is_v1 && actual != uid {
@@ -96,14 +96,14 @@ pub fn answer(review: &Value, version: &str, uid: &str, mutating: bool) -> Resul
     }
     let patch_type = if is_v1 || patch.is_empty() { patch_type } else { "JSONPatch".to_owned() };
     let patch = if mutating { patch } else { Vec::new() };
-    Ok(Answer { allowed, patch, patch_type, status, warnings })
+    Ok(AdmissionResponse { allowed, patch, patch_type, status, warnings })
 }
 
 /// Reads a `response` whose members have the types that [`reviews::check`](crdx_types::reviews::check) requires.
-fn read(response: &Value) -> Answer {
+fn read(response: &Value) -> AdmissionResponse {
     let text = |key: &str| response.str_at(&[key]).unwrap_or_default().to_owned();
     let warnings = response.get("warnings").and_then(Value::as_array).unwrap_or_default();
-    Answer {
+    AdmissionResponse {
         allowed: response.get("allowed").and_then(Value::as_bool).unwrap_or_default(),
         patch: Encoding::Standard.decode(&text("patch")).unwrap_or_default(),
         patch_type: text("patchType"),
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crdx_text::json::read as parse;
 
-    fn reviewed(response: &str, mutating: bool) -> Result<Answer, GoError> {
+    fn reviewed(response: &str, mutating: bool) -> Result<AdmissionResponse, GoError> {
         let review =
             format!(r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{response}}}"#);
         answer(&parse(review.as_bytes()).unwrap(), "v1", "u", mutating)

@@ -4,12 +4,12 @@
 //! Source: `jsontext/decode.go`, `internal/jsonwire` and `v2_scanner.go` of `encoding/json`.
 
 use super::MAX_DEPTH;
-use crdx_value::quote;
+use crdx_value::{GoError, quote};
 
 const END: &str = "unexpected end of JSON input";
 
 /// The first syntax error of a JSON text; `None` if it has none.
-pub fn syntax_error(text: &[u8]) -> Option<String> {
+pub fn syntax_error(text: &[u8]) -> Option<GoError> {
     let mut scanner = Scanner { text, at: 0 };
     scanner.only_value().err()
 }
@@ -37,7 +37,7 @@ impl Container {
 }
 
 impl Scanner<'_> {
-    fn only_value(&mut self) -> Result<(), String> {
+    fn only_value(&mut self) -> Result<(), GoError> {
         let mut open = Vec::new();
         loop {
             self.skip_space();
@@ -58,9 +58,9 @@ impl Scanner<'_> {
     }
 
     /// Reads the start of a container, and the first key of an object; true if the container is empty, which completes it.
-    fn enter(&mut self, container: Container, open: &mut Vec<Container>) -> Result<bool, String> {
+    fn enter(&mut self, container: Container, open: &mut Vec<Container>) -> Result<bool, GoError> {
         if open.len() == MAX_DEPTH {
-            return Err("exceeded max depth".to_owned());
+            return Err("exceeded max depth".into());
         }
         self.at += 1;
         self.skip_space();
@@ -76,7 +76,7 @@ impl Scanner<'_> {
     }
 
     /// Reads what follows a value, up to the next value; true at the end of the outermost value.
-    fn after_value(&mut self, open: &mut Vec<Container>) -> Result<bool, String> {
+    fn after_value(&mut self, open: &mut Vec<Container>) -> Result<bool, GoError> {
         while let Some(container) = open.last() {
             let (end, place) = container.end();
             self.skip_space();
@@ -99,7 +99,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    fn key(&mut self) -> Result<(), String> {
+    fn key(&mut self) -> Result<(), GoError> {
         if self.next_or_end()? != b'"' {
             return Err(self.unexpected("looking for beginning of object key string"));
         }
@@ -112,7 +112,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self) -> Result<(), String> {
+    fn scalar(&mut self) -> Result<(), GoError> {
         match self.next_or_end()? {
             b'n' => self.literal("null"),
             b'f' => self.literal("false"),
@@ -123,7 +123,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn literal(&mut self, word: &str) -> Result<(), String> {
+    fn literal(&mut self, word: &str) -> Result<(), GoError> {
         for expected in word.bytes() {
             if self.next_or_end()? != expected {
                 return Err(self.unexpected(&format!("in literal {word} (expecting '{}')", char::from(expected))));
@@ -133,7 +133,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), String> {
+    fn number(&mut self) -> Result<(), GoError> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -157,7 +157,7 @@ impl Scanner<'_> {
     }
 
     /// Reads at least one digit.
-    fn digits(&mut self) -> Result<(), String> {
+    fn digits(&mut self) -> Result<(), GoError> {
         if !self.next_or_end()?.is_ascii_digit() {
             return Err(self.unexpected("in numeric literal"));
         }
@@ -167,7 +167,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), String> {
+    fn string(&mut self) -> Result<(), GoError> {
         self.at += 1;
         loop {
             match self.next_or_end()? {
@@ -182,17 +182,17 @@ impl Scanner<'_> {
         }
     }
 
-    fn escape_sequence(&mut self) -> Result<(), String> {
+    fn escape_sequence(&mut self) -> Result<(), GoError> {
         let rest = self.rest();
         let length = match rest.get(1) {
-            None => return Err(END.to_owned()),
+            None => return Err(END.into()),
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
             Some(b'u') => {
                 let digits = rest.get(2..).unwrap_or_default().iter().take(4);
                 let valid = digits.clone().all(u8::is_ascii_hexdigit);
                 match digits.count() {
                     4 if valid => 6,
-                    0..4 if valid => return Err(END.to_owned()),
+                    0..4 if valid => return Err(END.into()),
                     count => return Err(invalid_escape_sequence(rest.get(..2 + count).unwrap_or(rest))),
                 }
             }
@@ -210,8 +210,8 @@ impl Scanner<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn next_or_end(&self) -> Result<u8, String> {
-        self.peek().ok_or_else(|| END.to_owned())
+    fn next_or_end(&self) -> Result<u8, GoError> {
+        self.peek().ok_or_else(|| END.into())
     }
 
     fn skip_space(&mut self) {
@@ -221,8 +221,8 @@ impl Scanner<'_> {
     }
 
     /// The error `invalid character 'x' …` at the current character.
-    fn unexpected(&self, place: &str) -> String {
-        format!("invalid character {} {place}", quoted_character(self.rest()))
+    fn unexpected(&self, place: &str) -> GoError {
+        format!("invalid character {} {place}", quoted_character(self.rest())).into()
     }
 }
 
@@ -238,12 +238,12 @@ fn quoted_character(text: &[u8]) -> String {
 }
 
 /// `NewInvalidEscapeSequenceError`: the sequence in backquotes, or quoted if it has a character that cannot be read there.
-fn invalid_escape_sequence(sequence: &[u8]) -> String {
+fn invalid_escape_sequence(sequence: &[u8]) -> GoError {
     let plain = std::str::from_utf8(sequence).ok().filter(|text| {
         !text.chars().any(|c| c == '`' || c == char::REPLACEMENT_CHARACTER || c.is_whitespace() || !quote::is_print(c))
     });
     let shown = plain.map_or_else(|| quote::go_quote_bytes(sequence), |text| format!("`{text}`"));
-    format!("invalid escape sequence {shown} in string")
+    format!("invalid escape sequence {shown} in string").into()
 }
 
 #[cfg(test)]
@@ -275,7 +275,12 @@ mod tests {
             (b"{\"a\":", END),
             (b"", END),
         ] {
-            assert_eq!(syntax_error(text).as_deref(), Some(error), "{}", String::from_utf8_lossy(text));
+            assert_eq!(
+                syntax_error(text).as_ref().map(GoError::as_str),
+                Some(error),
+                "{}",
+                String::from_utf8_lossy(text)
+            );
         }
     }
 
@@ -287,6 +292,9 @@ mod tests {
         assert_eq!(syntax_error(b"\"\xff\""), None);
         let deep = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert_eq!(syntax_error(deep(MAX_DEPTH).as_bytes()), None);
-        assert_eq!(syntax_error(deep(MAX_DEPTH + 1).as_bytes()).as_deref(), Some("exceeded max depth"));
+        assert_eq!(
+            syntax_error(deep(MAX_DEPTH + 1).as_bytes()).as_ref().map(GoError::as_str),
+            Some("exceeded max depth")
+        );
     }
 }

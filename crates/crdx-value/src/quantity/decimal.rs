@@ -14,6 +14,9 @@ pub(super) struct Decimal {
 /// The maximum number of digits. With more digits, the server would compute for minutes.
 const MAX_DIGITS: i64 = 1_000_000;
 
+/// The most zeros at the end of [`Decimal::to_text`].
+const MAX_ZEROS: usize = 1000;
+
 impl Decimal {
     pub(super) fn parse(negative: bool, number: &str, fraction: &str) -> Self {
         let digits = number.bytes().chain(fraction.bytes()).map(|b| b - b'0').collect();
@@ -208,6 +211,29 @@ impl Decimal {
             power += 1;
         }
         Some((format!("{}{number}", if self.negative { "-" } else { "" }), power))
+    }
+
+    /// The text of `inf.Dec`, but with an exponent if it would end with very many zeros.
+    pub(super) fn to_text(&self) -> String {
+        let sign = if self.sign() < 0 { "-" } else { "" };
+        let mut digits: String = self.digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+        let Ok(fraction) = usize::try_from(-self.exponent) else {
+            let significant = digits.trim_end_matches('0');
+            let zeros = digits.len() - significant.len() + usize::try_from(self.exponent).unwrap_or(usize::MAX / 2);
+            return match significant {
+                "" => "0".to_owned(),
+                _ if zeros > MAX_ZEROS => format!("{sign}{significant}e{zeros}"),
+                _ => format!("{sign}{significant}{}", "0".repeat(zeros)),
+            };
+        };
+        let digits_of_one = fraction + 1;
+        if digits.len() < digits_of_one {
+            digits.insert_str(0, &"0".repeat(digits_of_one - digits.len()));
+        }
+        if fraction > 0 {
+            digits.insert(digits.len() - fraction, '.');
+        }
+        format!("{sign}{digits}")
     }
 
     /// The integer and power of ten, a multiple of three, for the decimal format.

@@ -6,7 +6,7 @@ use super::manifest::MAX_DEPTH;
 use super::request::MANAGER;
 use super::{ApiServer, large_stack, response};
 use bytes::Bytes;
-use content::Content;
+use content::ResponseBody;
 use crdx_server::server::http::wire;
 use crdx_server::server::{Body, Method, Reply, Request, Response as Answer, Watch};
 use crdx_value::quote::go_quote;
@@ -50,10 +50,10 @@ struct Service {
     server: ApiServer,
 }
 
-type Answered = Pin<Box<dyn Future<Output = Result<Response<Content>, Infallible>> + Send>>;
+type Answered = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
 impl tower_service::Service<http::Request<kube::client::Body>> for Service {
-    type Response = Response<Content>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
     type Future = Answered;
 
@@ -75,7 +75,7 @@ impl tower_service::Service<http::Request<kube::client::Body>> for Service {
     }
 }
 
-fn answer(server: &ApiServer, parts: &http::request::Parts, body: &Bytes) -> Response<Content> {
+fn answer(server: &ApiServer, parts: &http::request::Parts, body: &Bytes) -> Response<ResponseBody> {
     let text = |name: HeaderName| Some(String::from_utf8_lossy(parts.headers.get(name)?.as_bytes()).into_owned());
     if is_deep(body) {
         return plain(StatusCode::BAD_REQUEST, format!("cannot tell: the body nests more than {MAX_DEPTH} levels"));
@@ -126,9 +126,9 @@ fn is_deep(body: &[u8]) -> bool {
     depths.max().is_some_and(|deepest| deepest > MAX_DEPTH)
 }
 
-fn whole(answer: Answer) -> Response<Content> {
+fn whole(answer: Answer) -> Response<ResponseBody> {
     let (content_type, bytes) = wire::encode(answer.body, answer.format);
-    let mut response = Response::new(Content::Whole(Some(bytes.into())));
+    let mut response = Response::new(ResponseBody::Whole(Some(bytes.into())));
     *response.status_mut() = StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     for (name, value) in answer.headers {
@@ -141,9 +141,9 @@ fn whole(answer: Answer) -> Response<Content> {
     response
 }
 
-fn stream(watch: Watch, server: &ApiServer) -> Response<Content> {
+fn stream(watch: Watch, server: &ApiServer) -> Response<ResponseBody> {
     let warnings = watch.warnings().to_vec();
-    let mut response = Response::new(Content::stream(watch, server.clock.clone()));
+    let mut response = Response::new(ResponseBody::stream(watch, server.clock.clone()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     add_warnings(response.headers_mut(), &warnings);
     response
@@ -158,8 +158,8 @@ fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
 }
 
 /// A response that is not the server's.
-fn plain(code: StatusCode, text: String) -> Response<Content> {
-    let mut response = Response::new(Content::Whole(Some(text.into())));
+fn plain(code: StatusCode, text: String) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::Whole(Some(text.into())));
     *response.status_mut() = code;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response

@@ -22,10 +22,10 @@ pub const MAX_DEPTH: usize = 250;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Manifest(Source);
+pub struct Manifest(ManifestSource);
 
 #[derive(Clone, Debug)]
-enum Source {
+enum ManifestSource {
     /// YAML or JSON, which may have several documents.
     Text(String),
     Value(Value),
@@ -37,19 +37,19 @@ enum Source {
 impl Manifest {
     /// Creates a manifest from YAML or JSON, which is parsed when it is sent. Errors then have the line and the column.
     pub fn from_text(text: impl Into<String>) -> Self {
-        Self(Source::Text(text.into()))
+        Self(ManifestSource::Text(text.into()))
     }
 
     /// Creates a manifest from one object.
     pub fn from_value(value: Value) -> Self {
-        Self(Source::Value(value))
+        Self(ManifestSource::Value(value))
     }
 
     /// Parses the documents. The items of a `List` are documents of their own.
     pub(super) fn documents(self) -> Result<Vec<Document>, Error> {
         let mut documents = Vec::new();
         match self.0 {
-            Source::Text(text) => {
+            ManifestSource::Text(text) => {
                 for chunk in Chunks::new(text.as_bytes()) {
                     // Reading from memory does not fail.
                     let chunk = chunk.map_err(|error| ManifestError::new(error.to_string(), None))?;
@@ -58,9 +58,9 @@ impl Manifest {
                     unfold(contents.value, Some(&Arc::new(chunk)), warnings, &mut documents)?;
                 }
             }
-            Source::Value(value) => unfold(value, None, Vec::new(), &mut documents)?,
+            ManifestSource::Value(value) => unfold(value, None, Vec::new(), &mut documents)?,
             #[cfg(feature = "serde")]
-            Source::Json(json) => {
+            ManifestSource::Json(json) => {
                 let value = crdx_text::json::read(&json).map_err(|error| ManifestError::new(error.message, None))?;
                 unfold(value, None, Vec::new(), &mut documents)?;
             }
@@ -221,6 +221,6 @@ impl<T: serde::Serialize> IntoManifest for &T {
         if json.starts_with(b"\"") {
             return Ok(Manifest::from_text(serde_json::from_slice::<String>(&json).map_err(error)?));
         }
-        Ok(Manifest(Source::Json(json)))
+        Ok(Manifest(ManifestSource::Json(json)))
     }
 }

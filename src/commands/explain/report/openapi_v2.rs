@@ -15,7 +15,7 @@ const FIELD_INDENT: usize = 3;
 /// Formats the explanation of a field.
 pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
     let Explained { document, group, version, kind, fields, .. } = explained;
-    let printer = Printer { explained };
+    let printer = ModelPrinter { explained };
     let failed = |error| Explanation { text: String::new(), error: Some(error) };
     let Some(schema) = explained.schema(document.get("definitions")) else {
         return failed(format!("couldn't find resource for \"{group}/{version}, Kind={kind}\""));
@@ -29,7 +29,7 @@ pub fn openapi_v2(explained: Explained<'_>) -> Explanation {
     Explanation { text, error: None }
 }
 
-struct Printer<'d> {
+struct ModelPrinter<'d> {
     explained: Explained<'d>,
 }
 
@@ -37,7 +37,7 @@ fn description(schema: &Value) -> &str {
     schema.str_at(&["description"]).unwrap_or_default()
 }
 
-impl<'d> Printer<'d> {
+impl<'d> ModelPrinter<'d> {
     fn referenced(&self, name: &str) -> Option<&'d Value> {
         self.explained.document.get("definitions")?.get(name)
     }

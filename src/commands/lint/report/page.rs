@@ -3,7 +3,7 @@
 
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::bounds::Bound;
-use crdx_engine::lint::breaking::Change;
+use crdx_engine::lint::breaking::BreakingChange;
 use crdx_engine::lint::costs::{ExpressionCost, SchemaCost};
 use crdx_engine::lint::policies;
 use crdx_engine::report::{ObjectReport, SourceLocation, Verdict};
@@ -77,7 +77,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
 pub fn details(
     item: &ObjectReport,
     costs: &[(SchemaCost, Vec<SourceLocation>)],
-    breaking: &[(Change, SourceLocation)],
+    breaking: &[(BreakingChange, SourceLocation)],
     expressions: &[(policies::ExpressionCost, SourceLocation)],
 ) -> String {
     let name = match (&*item.identity.kind, &*item.identity.name) {

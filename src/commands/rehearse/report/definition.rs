@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 20;
 
 /// A stored object and the effect of the upgrade on it.
 #[derive(Debug)]
-pub struct Entry {
+pub struct RehearsedObject {
     /// The source location of the object.
     pub location: SourceLocation,
     /// The identity of the object.
@@ -32,7 +32,7 @@ pub struct Entry {
     pub must_migrate: bool,
 }
 
-impl Entry {
+impl RehearsedObject {
     /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
         self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || !outcome.errors.is_empty())
@@ -48,7 +48,7 @@ impl Entry {
 
 /// The number of objects by effect.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
+pub struct EffectCounts {
     objects: usize,
     untouched: usize,
     losing: usize,
@@ -66,9 +66,9 @@ pub struct Counts {
     lost: BTreeMap<String, usize>,
 }
 
-impl Counts {
+impl EffectCounts {
     /// Counts an object.
-    pub fn add(&mut self, entry: &Entry) {
+    pub fn add(&mut self, entry: &RehearsedObject) {
         self.objects += 1;
         self.untouched += usize::from(!entry.is_touched());
         self.to_migrate += usize::from(entry.must_migrate);
@@ -280,7 +280,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the row of an object.
-pub fn row(entry: &Entry) -> Vec<Cell> {
+pub fn row(entry: &RehearsedObject) -> Vec<Cell> {
     let mut cells = vec![Cell::from(entry.location.to_string()), Cell::from(entry.identity.full_name())];
     match &entry.outcome {
         Ok(outcome) => {
@@ -313,7 +313,7 @@ pub fn row(entry: &Entry) -> Vec<Cell> {
 }
 
 /// Returns the case of an object, whose difference has the changed fields.
-pub fn case(entry: &Entry) -> Case {
+pub fn case(entry: &RehearsedObject) -> Case {
     let mut findings = Vec::new();
     let mut finding = |level, rule: &str, message: String, location: &SourceLocation| {
         let (rule, location) = (rule.to_owned(), location.clone());
@@ -397,7 +397,7 @@ pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
 }
 
 /// Formats the details of an object.
-pub fn details(entry: &Entry, color: bool) -> String {
+pub fn details(entry: &RehearsedObject, color: bool) -> String {
     let Ok(outcome) = &entry.outcome else { return String::new() };
     let is_unchanged = outcome.difference.is_empty() && outcome.errors.is_empty() && outcome.cells.is_empty();
     if is_unchanged && outcome.moved_to.is_none() {
@@ -415,7 +415,7 @@ pub fn details(entry: &Entry, color: bool) -> String {
 }
 
 /// Returns what identifies the effects on an object: its kind, its changes and its errors.
-pub fn effects(entry: &Entry) -> (&str, Vec<String>) {
+pub fn effects(entry: &RehearsedObject) -> (&str, Vec<String>) {
     let Ok(outcome) = &entry.outcome else { return (&entry.identity.kind, Vec::new()) };
     let changes = lines(outcome).into_iter().map(|(_, line)| line);
     let errors = outcome.errors.iter().map(ToString::to_string);
@@ -480,7 +480,7 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
 }
 
 /// Returns an object as JSON.
-pub fn value(entry: &Entry) -> Value {
+pub fn value(entry: &RehearsedObject) -> Value {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     if entry.must_migrate {

@@ -1,7 +1,7 @@
 //! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, and the details
 //! of these objects.
 
-use super::definition::{Counts, Entry};
+use super::definition::{EffectCounts, RehearsedObject};
 use crate::commands::sink::ItemGroup;
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx_engine::report::{ObjectReport, Verdict};
@@ -17,7 +17,7 @@ pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Default
 const MAX_BARS: usize = 20;
 
 /// Formats the head of the page, with the response to the CRD.
-pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
+pub fn head(counts: &EffectCounts, crd_item: &ObjectReport, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
     let total = plural(counts.objects(), "object");
     let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
@@ -63,7 +63,7 @@ pub fn head(counts: &Counts, crd_item: &ObjectReport, columns: &[ColumnChange], 
 }
 
 /// Formats the number of objects that lose each path.
-fn lost(counts: &Counts) -> String {
+fn lost(counts: &EffectCounts) -> String {
     let lost = counts.most_lost();
     let objects = counts.objects().max(1);
     if lost.is_empty() {
@@ -97,7 +97,7 @@ fn column(change: &ColumnChange) -> String {
     format!("<li class=\"{class}\"><b>{sign}</b>{} of {}: {}</li>", escaped(name), escaped(version), escaped(&words))
 }
 
-fn next_write(entry: &Entry) -> (&'static str, Colour) {
+fn next_write(entry: &RehearsedObject) -> (&'static str, Colour) {
     match &entry.outcome {
         Ok(ObjectOutcome { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
             ("loses fields", Colour::Unsure)
@@ -114,13 +114,13 @@ fn next_write(entry: &Entry) -> (&'static str, Colour) {
 }
 
 /// Returns the group of an object on the page. All of these objects need attention.
-pub fn group(entry: &Entry) -> ItemGroup {
+pub fn group(entry: &RehearsedObject) -> ItemGroup {
     let (verdict, colour) = next_write(entry);
     ItemGroup { label: entry.identity.kind.clone(), verdict, colour, is_problem: true }
 }
 
 /// Returns the rank of an object on the page: invalid objects first, then uncertain ones, then the others.
-pub fn rank(entry: &Entry) -> usize {
+pub fn rank(entry: &RehearsedObject) -> usize {
     match next_write(entry).1 {
         Colour::Bad => 0,
         Colour::Unsure => 1,
@@ -129,7 +129,7 @@ pub fn rank(entry: &Entry) -> usize {
 }
 
 /// Formats the row of the `n`th object.
-pub fn row(entry: &Entry, n: usize) -> String {
+pub fn row(entry: &RehearsedObject, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let counts = match &entry.outcome {
         Ok(outcome) => {
@@ -155,7 +155,7 @@ pub fn row(entry: &Entry, n: usize) -> String {
 }
 
 /// Formats the details of the `n`th object.
-pub fn details(entry: &Entry, n: usize) -> String {
+pub fn details(entry: &RehearsedObject, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{words}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",
@@ -175,7 +175,7 @@ pub fn details(entry: &Entry, n: usize) -> String {
     text
 }
 
-fn outcome_html(entry: &Entry, outcome: &ObjectOutcome) -> String {
+fn outcome_html(entry: &RehearsedObject, outcome: &ObjectOutcome) -> String {
     let mut lines = String::new();
     let mut line = |class: &str, sign: &str, words: String| {
         let _ = write!(lines, "<li class=\"{class}\"><b>{sign}</b>{}</li>", escaped(&words));

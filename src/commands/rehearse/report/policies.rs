@@ -24,7 +24,7 @@ struct Numbers {
 
 /// The number of objects by effect, in total and for each policy.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
+pub struct PolicyCounts {
     objects: usize,
     untouched: usize,
     refused_anyway: usize,
@@ -34,7 +34,7 @@ pub struct Counts {
     policies: BTreeMap<(PolicyKind, String), (Option<SourceLocation>, Numbers)>,
 }
 
-impl Counts {
+impl PolicyCounts {
     /// Creates counts of zero for these policies.
     pub fn new(policies: impl IntoIterator<Item = ((PolicyKind, String), SourceLocation)>) -> Self {
         let policies =

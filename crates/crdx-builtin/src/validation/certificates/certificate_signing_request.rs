@@ -2,10 +2,11 @@
 
 use crate::validation::certificates::signer_names::signer_name;
 use crate::validation::field_value::{Errors, FieldValue};
+use crate::validation::x509::PublicKey;
 use crate::validation::{pem, x509};
 use crdx_value::GoError;
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::V1_34;
+use crdx_value::release::{V1_34, V1_38};
 use crdx_value::{Value, quote};
 use std::collections::BTreeSet;
 
@@ -35,6 +36,11 @@ const USAGES: &[&str] = &[
     "signing",
     "timestamping",
 ];
+/// `mldsaDisallowedUsages`
+const NOT_WITH_ML_DSA: &[&str] =
+    &["data encipherment", "decipher only", "encipher only", "key agreement", "key encipherment"];
+/// `mldsaAtLeastOneOfUsages`
+const ONE_WITH_ML_DSA: &[&str] = &["cert sign", "content commitment", "crl sign", "digital signature"];
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
 
@@ -44,7 +50,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         return;
     }
     let spec = object.child("spec");
-    request(errors, &spec.child("request"));
+    let key = request(errors, &spec.child("request"));
     let usages = spec.child("usages");
     if usages.len() == 0 {
         errors.required(&usages, "");
@@ -58,6 +64,9 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             errors.duplicate(&usage);
         }
     }
+    if key == Some(PublicKey::MlDsa) {
+        usages_with_ml_dsa(errors, &usages);
+    }
     let signer = spec.child("signerName");
     if signer.text() == LEGACY_SIGNER {
         errors.invalid(&signer, "the legacy signerName is not allowed via this API version");
@@ -67,6 +76,18 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
     let expiration = spec.child("expirationSeconds");
     if expiration.int().is_some_and(|seconds| seconds < 600) {
         errors.invalid(&expiration, "may not specify a duration less than 600 seconds (10 minutes)");
+    }
+}
+
+/// The usages of a request with an ML-DSA key
+fn usages_with_ml_dsa(errors: &mut Errors, usages: &FieldValue<'_, '_>) {
+    for usage in usages.items().filter(|usage| NOT_WITH_ML_DSA.contains(&usage.text())) {
+        let names = NOT_WITH_ML_DSA.join(" ");
+        errors.invalid(&usage, format!("When using ML-DSA keys, the usages [{names}] are not allowed"));
+    }
+    if !usages.texts().any(|usage| ONE_WITH_ML_DSA.contains(&usage)) {
+        let names = ONE_WITH_ML_DSA.join(" ");
+        errors.invalid(usages, format!("When using ML-DSA keys, at least one of [{names}] usages are required"));
     }
 }
 
@@ -130,16 +151,25 @@ fn request_block(text: &[u8]) -> Option<pem::Block<'_>> {
     pem::decode(text).map(|(block, _)| block).filter(|block| block.label == b"CERTIFICATE REQUEST")
 }
 
-/// `validateCSR`, without the signature
-fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) {
+/// `validateCSR`, without the signature, except that Go cannot verify it with an unknown key. Returns the key of a valid
+/// request.
+fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) -> Option<PublicKey> {
     let text = request.bytes();
-    let reason = match request_block(&text) {
-        None => "PEM block type must be CERTIFICATE REQUEST",
-        Some(block) => match x509::read_request(&block.contents) {
-            Ok(_) => return,
-            Err(reason) => reason,
-        },
+    let read = match request_block(&text) {
+        None => Err("PEM block type must be CERTIFICATE REQUEST"),
+        Some(block) => x509::read_request(&block.contents).map(|request| request.key.algorithm),
     };
-    let shown = bytes_shown(request, errors);
-    errors.list.push(FieldError::invalid(&request.path, shown, reason));
+    let verified = read.and_then(|key| match key {
+        PublicKey::MlDsa if errors.release.since(V1_38) => Ok(key),
+        PublicKey::MlDsa | PublicKey::Other => Err("x509: cannot verify signature: algorithm unimplemented"),
+        _ => Ok(key),
+    });
+    match verified {
+        Ok(key) => Some(key),
+        Err(reason) => {
+            let shown = bytes_shown(request, errors);
+            errors.list.push(FieldError::invalid(&request.path, shown, reason));
+            None
+        }
+    }
 }

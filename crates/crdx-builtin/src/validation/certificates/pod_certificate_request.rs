@@ -6,6 +6,7 @@ use crate::validation::x509::PublicKey;
 use crate::validation::{annotations, formats, immutable, x509};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ROOT};
+use crdx_value::release::V1_38;
 
 const MAX_REQUEST: usize = 10 << 10;
 /// The shortest and the longest lifetimes in seconds.
@@ -74,8 +75,11 @@ fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey) {
             let detail = "elliptic public keys must use curve P256, P384, or P521";
             errors.invalid_value(&field.path, format!("curve {name}"), detail);
         }
-        PublicKey::Other => {
-            let detail = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";
+        PublicKey::MlDsa if errors.release.since(V1_38) => {}
+        PublicKey::MlDsa | PublicKey::Other => {
+            let known =
+                if errors.release.since(V1_38) { "Ed25519, ECDSA, RSA, and ML-DSA" } else { "Ed25519, ECDSA, and RSA" };
+            let detail = format!("unknown public key type; supported types are {known}");
             errors.invalid_value(&field.path, BadValue::Omitted, detail);
         }
     }

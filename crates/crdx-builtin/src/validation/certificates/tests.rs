@@ -36,10 +36,38 @@ const LEAF: &str = "-----BEGIN CERTIFICATE-----\n\
 /// A request with a key of 1024 bits, in DER.
 const WEAK_REQUEST: &str = "MIIBSzCBtQIBADAMMQowCAYDVQQDDAFhMIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDTou+h9AFRw1z0a2e2IzesdDi8psEPceJkyguk3wmIk8qKS1qXgxGe7Oib97TumjVIDBujyhEiMmsgyP/jwxdhfTfwmcZhzw01EKu4rOhuqjrHbiPSdF/ZSoRTaeQBJmEp3hSX2VB4N9xGP4AsdfgBE4l4SPBCmME37Dn0MH/XVwIDAQABoAAwDQYJKoZIhvcNAQELBQADgYEAqgxRkh/P44iPAdZcFF5sk9neDdV+BdgCkl5ZwPs2iQXND0QT1+LHpejOftRS0uFwJmoa4Dn6p0c7a7q75NBjZhW46w0FyljVGOt0G1Wnyi2AK9w6nw0Rv9HUa8nz6Z2fFI4Al8A0OUx/YNM9wObK0YGrW2BGV0shlrZV1CfclrE=";
 
-fn request(text: &str, rest: &str) -> Vec<String> {
+/// Requests with an ML-DSA-44 key and an X25519 key of one byte, in DER.
+const ML_DSA_REQUEST: &str = "MC0wGgIBADAAMBEwCwYJYIZIAWUDBAMRAwIAAaAAMAsGCWCGSAFlAwQDEQMCAAE=";
+const X25519_REQUEST: &str = "MCEwFAIBADAAMAswBQYDK2VuAwIAAaAAMAUGAytlbgMCAAE=";
+
+fn request_at(release: &str, text: &str, rest: &str) -> Vec<String> {
     let request = Encoding::Standard.encode(text.as_bytes());
     let object = format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"request":"{request}",{rest}}}}}"#);
-    created(API, "CertificateSigningRequest", &object, "1.37")
+    created(API, "CertificateSigningRequest", &object, release)
+}
+
+fn request(text: &str, rest: &str) -> Vec<String> {
+    request_at("1.37", text, rest)
+}
+
+/// `validateCertificateSigningRequest`
+#[test]
+fn requests_with_ml_dsa_keys_are_known_since_1_38() {
+    let with = |release: &str, der: &str, usages: &str| {
+        let pem = format!("-----BEGIN CERTIFICATE REQUEST-----\n{der}\n-----END CERTIFICATE REQUEST-----\n");
+        request_at(release, &pem, &format!(r#""signerName":"example.com/a","usages":{usages}"#))
+    };
+    let (usages, unverified) = (r#"["digital signature"]"#, ": x509: cannot verify signature: algorithm unimplemented");
+    assert!(with("1.37", ML_DSA_REQUEST, usages)[0].ends_with(unverified));
+    assert!(with("1.38", X25519_REQUEST, usages)[0].ends_with(unverified));
+    assert_eq!(with("1.38", ML_DSA_REQUEST, usages), [""; 0]);
+    assert_eq!(
+        with("1.38", ML_DSA_REQUEST, r#"["key agreement"]"#),
+        [
+            r#"spec.usages[0]: Invalid value: "key agreement": When using ML-DSA keys, the usages [data encipherment decipher only encipher only key agreement key encipherment] are not allowed"#,
+            r#"spec.usages: Invalid value: ["key agreement"]: When using ML-DSA keys, at least one of [cert sign content commitment crl sign digital signature] usages are required"#,
+        ]
+    );
 }
 
 const REST: &str = r#""signerName":"example.com/a","usages":["client auth"]"#;
@@ -117,14 +145,34 @@ fn names_of_bundles_begin_with_their_signer() {
             r#"metadata.name: Invalid value: "a:b": ClusterTrustBundle without signer name must not have ":" in its name"#
         ]
     );
+    let signed = [bundle("x.y:a", "x.y", AUTHORITY), bundle("x.y:a", "x.y/z", AUTHORITY)];
+    let changed = |release| updated(API, "ClusterTrustBundle", &signed[0], &signed[1], release).pop().unwrap();
+    assert_eq!(changed("1.37"), r#"spec.signerName: Invalid value: "x.y/z": field is immutable"#);
+    assert_eq!(changed("1.38"), "spec.signerName: Invalid value: null: field is immutable");
     let old = bundle("a", "", "not parsed again");
     assert_eq!(updated(API, "ClusterTrustBundle", &old, &old, "1.37"), [""; 0]);
 }
 
-fn pod_request(members: &str) -> Vec<String> {
+fn pod_request_at(release: &str, members: &str) -> Vec<String> {
     let rest = r#""signerName":"example.com/a","podName":"p","podUID":"1","serviceAccountName":"s","serviceAccountUID":"2","nodeName":"n","nodeUID":"3""#;
     let object = format!(r#"{{"metadata":{{"name":"a","namespace":"default"}},"spec":{{{rest},{members}}}}}"#);
-    created(API, "PodCertificateRequest", &object, "1.37")
+    created(API, "PodCertificateRequest", &object, release)
+}
+
+fn pod_request(members: &str) -> Vec<String> {
+    pod_request_at("1.37", members)
+}
+
+/// `validateStubPKCS10Request`
+#[test]
+fn requests_of_pods_may_have_ml_dsa_keys_since_1_38() {
+    let with = |release: &str, der: &str| {
+        pod_request_at(release, &format!(r#""maxExpirationSeconds":86400,"stubPKCS10Request":"{der}""#))
+    };
+    let unknown = "spec.stubPKCS10Request: Invalid value: unknown public key type; supported types are";
+    assert_eq!(with("1.37", ML_DSA_REQUEST), [format!("{unknown} Ed25519, ECDSA, and RSA")]);
+    assert_eq!(with("1.38", ML_DSA_REQUEST), [""; 0]);
+    assert_eq!(with("1.38", X25519_REQUEST), [format!("{unknown} Ed25519, ECDSA, RSA, and ML-DSA")]);
 }
 
 #[test]

@@ -393,6 +393,17 @@ mod tests {
             ["spec.externalID: Forbidden: may not be updated"]
         );
     }
+
+    /// Since 1.38, `ValidateNodeUpdate` compares whole lists.
+    #[test]
+    fn changes_of_pod_cidrs_are_counted_before_1_38() {
+        let (old, new) =
+            (r#"{"podCIDRs":["10.0.0.0/24","2001:db8::/64"]}"#, r#"{"podCIDRs":["10.0.1.0/24","2001:db8:1::/64"]}"#);
+        let error = r#"spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid"#;
+        assert_eq!(update(old, new, "1.37"), [error; 2]);
+        assert_eq!(update(old, new, "1.38"), [error]);
+    }
+
     #[test]
     fn pod_cidrs_are_shown_as_strings_before_1_34() {
         let members = r#""spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}"#;

@@ -109,12 +109,7 @@ fn capacity(errors: &mut Errors, capacity: &FieldValue<'_, '_>) {
         errors.not_supported_typed(capacity, "core.ResourceList", &["storage"]);
     }
     for (_, quantity) in capacity.entries() {
-        if let Some(value) = quantity.quantity().filter(|quantity| quantity.sign() < 0) {
-            let whole = value.value();
-            if whole < 0 {
-                errors.invalid_value(&quantity.path, whole, "must be a valid resource quantity");
-            }
-        }
+        resources::basic(errors, &quantity);
         resources::positive_quantity(errors, &quantity);
     }
 }

@@ -39,6 +39,17 @@ pub fn validate_resize(object: &Value, empties: Option<&Empties>, old: &Value, r
     validate_part(resize::PATHS, object, empties, release, |errors, object| resize::validate(errors, object, old))
 }
 
+/// Validates the annotations of a Pod to which a `Binding` added some; `old` are those before.
+pub fn validate_bound_annotations(pod: &Value, old: &Value, release: Release) -> ErrorList {
+    let mut errors = Errors::new(release);
+    let pod = FieldValue::new(Some(pod), ROOT);
+    let metadata = pod.child("metadata");
+    let annotations = metadata.child("annotations");
+    pod_annotations::validate_update(&mut errors, &annotations, old);
+    pod_annotations::validate(&mut errors, &annotations, &pod.child("spec"), &PodOptions::default());
+    errors.list.finish()
+}
+
 fn validate_part(
     paths: &[&[&str]],
     object: &Value,

@@ -5,6 +5,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::immutable::IMMUTABLE;
 use crdx_value::Value;
 use crdx_value::field::ROOT;
+use crdx_value::release::V1_38;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SCOPES: &[&str] = &[
@@ -27,7 +28,8 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
 pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
     let spec = object.child("spec");
     let hard = spec.child("hard");
-    quantities(errors, &hard);
+    let stored = old.map(|old| FieldValue::new(old.at(&["spec", "hard"]), ROOT));
+    quantities(errors, &hard, stored.as_slice());
     let limited: BTreeSet<&str> = hard.entries().map(|(name, _)| name).collect();
     scopes(errors, &spec.child("scopes"), &limited);
     scope_selector(errors, &spec, &limited);
@@ -39,14 +41,20 @@ pub fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&V
     }
 }
 
-/// `ValidateResourceQuotaResourceName` and `ValidateResourceQuantityValue`, for each resource
-pub(crate) fn quantities(errors: &mut Errors, quantities: &FieldValue<'_, '_>) {
+/// `ValidateResourceQuotaResourceName` and `ValidateResourceQuantityValue`, for each resource (since 1.38,
+/// `validateResourceQuotaResourceList`, which accepts each quantity that is stored)
+pub(crate) fn quantities(errors: &mut Errors, quantities: &FieldValue<'_, '_>, stored: &[FieldValue<'_, '_>]) {
     for (name, quantity) in quantities.entries() {
         resources::resource_name(errors, &quantity, name);
         if !name.contains('/') && !resources::is_quota_resource(name) {
             errors.invalid_stringer(&quantity.path, name, "must be a standard resource for quota");
         }
-        resources::quantity_of(errors, &quantity, name);
+        let is_stored = |list: &FieldValue<'_, '_>| {
+            list.child(name).quantity().zip(quantity.quantity()).is_some_and(|(old, new)| old == new)
+        };
+        if !errors.release.since(V1_38) || !stored.iter().any(is_stored) {
+            resources::quantity_of(errors, &quantity, name);
+        }
     }
 }
 
@@ -136,8 +144,21 @@ fn scope_selector(errors: &mut Errors, spec: &FieldValue<'_, '_>, limited: &BTre
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::created;
+    use crate::validation::tests::{created, updated};
     use crdx_value::field::UNFINISHED;
+
+    /// `validateResourceQuotaResourceList` in `pkg/apis/core/validation`
+    #[test]
+    fn stored_quantities_are_accepted_since_1_38() {
+        let quota = |pods: &str| format!(r#"{{"spec":{{"hard":{{"pods":"{pods}"}}}}}}"#);
+        let errors = |new: &str, release| updated("v1", "ResourceQuota", &quota("1500m"), &quota(new), release);
+        let must_be_an_integer =
+            |shown: &str| [format!(r#"spec.hard[pods]: Invalid value: "{shown}": must be an integer"#)];
+        assert_eq!(errors("1500m", "1.37"), must_be_an_integer("1500m"));
+        assert_eq!(errors("1500m", "1.38"), [""; 0]);
+        assert_eq!(errors("1.5", "1.38"), [""; 0]);
+        assert_eq!(errors("2500m", "1.38"), must_be_an_integer("2500m"));
+    }
 
     #[test]
     fn selectors_are_shown_with_their_internal_type() {

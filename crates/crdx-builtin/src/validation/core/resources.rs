@@ -7,7 +7,7 @@ use crdx_cel::value::Quantity;
 use crdx_types::amounts::{HUGE_PAGES, is_huge_page, is_huge_page_of_quota, is_native};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, ErrorType, FieldError, names};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_38};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -121,6 +121,20 @@ pub(crate) fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name:
         // The server shows the quantity as a struct, with an encoder that prints its text.
         errors.invalid(field, "must be an integer");
     }
+}
+
+/// `validateBasicResource`. Returns true without errors. Before 1.38, it overlooks numbers below the smallest int64.
+pub(crate) fn basic(errors: &mut Errors, field: &FieldValue<'_, '_>) -> bool {
+    let Some(quantity) = field.quantity().filter(|quantity| quantity.sign() < 0) else { return true };
+    let shown = if errors.release.since(V1_38) {
+        BadValue::from(quantity.to_string())
+    } else if quantity.value() < 0 {
+        BadValue::from(quantity.value())
+    } else {
+        return true;
+    };
+    errors.invalid_value(&field.path, shown, "must be a valid resource quantity");
+    false
 }
 
 /// `ValidateNonnegativeQuantity`

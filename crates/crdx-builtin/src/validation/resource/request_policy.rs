@@ -3,6 +3,7 @@
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::fits;
 use crdx_cel::value::Quantity;
+use crdx_value::field::FieldPath;
 use crdx_value::release::V1_37;
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -50,6 +51,7 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
         last = Some(quantity);
     }
     let mut has_default = false;
+    let is_newest = errors.release.since(V1_37);
     if fits(errors, values, MAX_OPTIONS) {
         let mut seen = HashSet::new();
         for value in values.items() {
@@ -58,7 +60,9 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
                 invalid(errors, &value, &quantity, format!("option is larger than capacity value: {capacity}"));
             }
             has_default |= quantity.compare(default) == Ordering::Equal;
-            let key = quantity.value().to_string();
+            // `quantityKeyAsDec`, because of the gate DRAFractionalCapacityRange. It tells `1` from `1000m`, which are one text
+            // in the encoded object.
+            let key = if is_newest { quantity.decimal_text() } else { quantity.value().to_string() };
             if !seen.insert(key.clone()) {
                 errors.list.push(crdx_value::field::FieldError::duplicate(&value.path, key));
             }
@@ -100,36 +104,53 @@ fn valid_range(errors: &mut Errors, range: &FieldValue<'_, '_>, default: &Quanti
             errors.invalid_value(path, default.to_string(), format!("default is more than max: {max}"));
         }
     }
-    let Some(step) = quantity("step") else { return };
-    if step.sign() <= 0 {
+    let step = quantity("step");
+    let parts = [("default", Some(default)), ("min", Some(&min)), ("max", max.as_ref()), ("step", step.as_ref())];
+    let parts = || parts.iter().filter_map(|(name, part)| Some((range.path.child(name), (*part)?)));
+    // The gate DRAFractionalCapacityRange.
+    let is_milli = is_newest && parts().any(|(_, part)| !part.is_whole());
+    if is_milli {
+        let before = errors.list.len();
+        for (path, part) in parts().filter(|(_, part)| Quantity::from_milli(part.milli_value()) != **part) {
+            errors.invalid_value(&path, part.to_string(), "value cannot be represented as a milli value");
+        }
+        if errors.list.len() > before {
+            return;
+        }
+    }
+    let Some(step) = &step else { return };
+    // Before 1.37, the server panics if it divides by zero.
+    if if is_newest { step.sign() <= 0 } else { step.value() == 0 } {
         return errors.invalid_value(&path_step, step.to_string(), "must be greater than zero");
     }
-    let added = min.as_float() + step.as_float();
-    if added > capacity.as_float() {
-        let shown = if let (Some(min), Some(step)) = (min.as_int(), step.as_int()) {
-            Quantity::from_int(min.saturating_add(step)).to_string()
-        } else {
-            added.to_string()
-        };
-        let detail = format!("one step {shown} is larger than capacity value: {capacity}");
+    if let Ok(added) = min.add(step)
+        && is_more(&added, capacity)
+    {
+        let detail = format!("one step {added} is larger than capacity value: {capacity}");
         errors.invalid_value(&path_step, step.to_string(), detail);
     }
+    if is_newest && !is_milli {
+        let before = errors.list.len();
+        parts().for_each(|(path, part)| int64_range(errors, &path, part));
+        if errors.list.len() > before {
+            return;
+        }
+    }
+    let scaled = if is_milli { Quantity::milli_value } else { Quantity::value };
     for value in std::iter::once(default).chain(&max) {
-        let (Some(value_milli), Some(min_milli), Some(step_milli)) = (milli(value), milli(&min), milli(&step)) else {
-            continue;
-        };
-        if (value_milli - min_milli) % step_milli != 0 {
+        // `validateRequestPolicyRangeStep`, which wraps as Go does
+        if scaled(value).wrapping_sub(scaled(&min)).wrapping_rem(scaled(step)) != 0 {
             let detail = format!("value is not a multiple of a given step ({step}) from ({min})");
             errors.invalid_value(&path_step, value.to_string(), detail);
         }
     }
 }
 
-/// The value in thousandths.
-fn milli(quantity: &Quantity) -> Option<i128> {
-    let value = match quantity.as_int() {
-        Some(value) => i128::from(value) * 1000,
-        None => (quantity.as_float() * 1000.0).round() as i128,
-    };
-    (value != 0 || quantity.sign() == 0).then_some(value)
+/// `validateInt64Range`
+fn int64_range(errors: &mut Errors, path: &FieldPath<'_>, quantity: &Quantity) {
+    if quantity.sign() < 0 {
+        errors.invalid_value(path, quantity.to_string(), "must be greater than or equal to 0");
+    } else if is_more(quantity, &Quantity::from_int(i64::MAX)) {
+        errors.invalid_value(path, quantity.to_string(), format!("must not be larger than {}", i64::MAX));
+    }
 }

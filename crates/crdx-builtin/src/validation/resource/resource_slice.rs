@@ -23,7 +23,7 @@ const MAX_TAINTS: usize = 16;
 const MAX_CONDITIONS: usize = 4;
 const MAX_TEXT: usize = 64;
 /// The maximum length of the key of an attribute.
-pub(super) const MAX_KEY: usize = 63 + 1 + 32;
+pub(crate) const MAX_KEY: usize = 63 + 1 + 32;
 /// The fields of an attribute.
 const VALUES: &str = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`";
 const UNSET_OR_TRUE: &str = "must be either unset or set to true";

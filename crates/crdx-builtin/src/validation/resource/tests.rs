@@ -18,10 +18,14 @@ fn create_claim(devices: &str) -> Vec<String> {
     created(API, "ResourceClaim", &claim(devices), "1.37")
 }
 
-fn slice(spec: &str) -> Vec<String> {
+fn slice_at(release: &str, spec: &str) -> Vec<String> {
     let pool = r#""driver":"a.b","pool":{"name":"p","resourceSliceCount":1}"#;
     let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{{pool},{spec}}}}}"#);
-    created(API, "ResourceSlice", &object, "1.37")
+    created(API, "ResourceSlice", &object, release)
+}
+
+fn slice(spec: &str) -> Vec<String> {
+    slice_at("1.37", spec)
 }
 
 fn selector(expression: &str) -> Vec<String> {
@@ -274,6 +278,52 @@ fn policies_of_capacities_are_consistent() {
             r#".validRange.step: Invalid value: "9": value is not a multiple of a given step (3) from (1)"#,
         ]
     );
+}
+
+/// `validateRequestPolicyRange` and `validateRequestPolicyValidValues`, with the gate `DRAFractionalCapacityRange` since 1.37
+#[test]
+fn policies_of_capacities_have_fractions_since_1_37() {
+    let policy = |release: &str, policy: &str| {
+        let found = slice_at(
+            release,
+            &format!(
+                r#""nodeName":"n","devices":[{{"name":"d","allowMultipleAllocations":true,"capacity":{{"m":{{"value":"10","requestPolicy":{policy}}}}}}}]"#
+            ),
+        );
+        let prefix = "spec.devices[0].capacity[m].requestPolicy";
+        found.iter().map(|error| error.trim_start_matches(prefix).to_owned()).collect::<Vec<_>>()
+    };
+    let halves = r#"{"default":"1.5","validRange":{"min":"500m","max":"9500m","step":"500m"}}"#;
+    assert_eq!(policy("1.36", halves), [""; 0]);
+    assert_eq!(policy("1.37", halves), [""; 0]);
+    let rounded = r#"{"default":"1700m","validRange":{"min":"1","step":"1"}}"#;
+    assert_eq!(policy("1.36", rounded), [""; 0]);
+    assert_eq!(
+        policy("1.37", rounded),
+        [r#".validRange.step: Invalid value: "1700m": value is not a multiple of a given step (1) from (1)"#]
+    );
+    assert_eq!(
+        policy("1.37", r#"{"default":"1","validRange":{"min":"1u"}}"#),
+        [r#".validRange.min: Invalid value: "1u": value cannot be represented as a milli value"#]
+    );
+    let negative = r#"{"default":"1","validRange":{"min":"-1","step":"1"}}"#;
+    assert_eq!(policy("1.36", negative), [""; 0]);
+    assert_eq!(
+        policy("1.37", negative),
+        [r#".validRange.min: Invalid value: "-1": must be greater than or equal to 0"#]
+    );
+    assert_eq!(
+        policy("1.37", r#"{"default":"1","validRange":{"min":"1","step":"-1"}}"#),
+        [r#".validRange.step: Invalid value: "-1": must be greater than zero"#]
+    );
+    let close = r#"{"default":"1","validValues":["1","1.2"]}"#;
+    assert_eq!(
+        policy("1.36", r#"{"default":"1","validValues":["1","1.2","1.4"]}"#),
+        [r#".validValues[2]: Duplicate value: "2""#]
+    );
+    assert_eq!(policy("1.37", close), [""; 0]);
+    let same = r#"{"default":"1200m","validValues":["1200m","1200m"]}"#;
+    assert_eq!(policy("1.37", same), [r#".validValues[1]: Duplicate value: "1.200""#]);
 }
 
 #[test]

@@ -5,16 +5,17 @@ mod ids;
 
 use super::conditions;
 use crate::validation::core::pod_spec::affinity;
+use crate::validation::core::resources;
 use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource;
-use crate::validation::resource::names::{declared_pool_name, pool_name};
+use crate::validation::resource::names::{declared_pool_name, keys, pool_name, qualified_name};
 use crate::validation::resource::resource_claim::RequestNames;
-use crate::validation::resource::resource_slice::binding_conditions;
+use crate::validation::resource::resource_slice::{MAX_KEY, binding_conditions};
 use crate::validation::resource::{AlreadyStored, fits, resource_claim};
 use crate::validation::selectors::LabelValues;
 use crate::validation::{driver_names, formats, immutable, network, versioned};
 use crdx_value::field::{BadValue, FieldError};
-use crdx_value::release::{V1_35, V1_37};
+use crdx_value::release::{V1_35, V1_37, V1_38};
 use ids::DeviceId;
 use std::collections::HashSet;
 
@@ -117,6 +118,15 @@ fn request_result(errors: &mut Errors, result: &FieldValue<'_, '_>, names: &Requ
         }
     }
     ids::share(errors, &result.child("shareID"));
+    let consumed = result.child("consumedCapacity");
+    if errors.release.since(V1_38) {
+        keys(errors, &consumed, MAX_KEY, qualified_name);
+        if fits(errors, &consumed, MAX_RESULTS) {
+            for (_, quantity) in consumed.entries() {
+                resources::nonnegative_quantity(errors, &quantity);
+            }
+        }
+    }
 }
 
 /// The devices that their drivers report

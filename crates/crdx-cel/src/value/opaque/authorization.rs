@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 /// The user whose access is checked, and the authorizer.
 #[derive(Clone)]
-pub struct Subject {
+pub struct AuthorizationSubject {
     /// The user whose access is checked.
     pub user: Arc<User>,
     /// The authorizer that decides.
     pub authorizer: Arc<dyn Authorizer>,
 }
 
-impl fmt::Debug for Subject {
+impl fmt::Debug for AuthorizationSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subject").field("user", &self.user).finish_non_exhaustive()
     }
@@ -87,7 +87,7 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct PathCheck {
     /// The user and the authorizer.
-    pub subject: Subject,
+    pub subject: AuthorizationSubject,
     /// The path.
     pub path: String,
 }
@@ -96,7 +96,7 @@ pub struct PathCheck {
 #[derive(Clone, Debug)]
 pub struct ResourceCheck {
     /// The user and the authorizer.
-    pub subject: Subject,
+    pub subject: AuthorizationSubject,
     /// The group.
     pub group: String,
     /// The resource.

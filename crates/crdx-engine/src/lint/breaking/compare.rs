@@ -1,7 +1,7 @@
 //! Compares two schemas of one version, node by node.
 
-use super::{Change, Kind, Ratcheting};
-use crate::lint::{Step, schema_path, steps_below, value_path};
+use super::{BreakingChange, ChangeKind, Ratcheting};
+use crate::lint::{SchemaStep, schema_path, steps_below, value_path};
 use crdx_server::schema::{Schema, SchemaOrBool};
 use crdx_value::{Value, json};
 
@@ -10,7 +10,7 @@ const MAX_DIFFERENCES: usize = 1000;
 
 /// Returns the changes from the old to the new schema that may break existing objects. `keep` is true if the old CRD
 /// and the new CRD, respectively, preserve unknown fields everywhere.
-pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &str) -> Vec<Change> {
+pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &str) -> Vec<BreakingChange> {
     let mut comparison = Comparison { prefix, steps: Vec::new(), anchor: None, found: Vec::new() };
     comparison.node(old, new, keep);
     comparison.found
@@ -18,21 +18,21 @@ pub(super) fn compare(old: &Schema, new: &Schema, keep: (bool, bool), prefix: &s
 
 struct Comparison<'c> {
     prefix: &'c str,
-    steps: Vec<Step>,
+    steps: Vec<SchemaStep>,
     /// The number of steps to the enclosing list that must stay unchanged as a whole.
     anchor: Option<usize>,
-    found: Vec<Change>,
+    found: Vec<BreakingChange>,
 }
 
 impl Comparison<'_> {
-    fn report(&mut self, kind: Kind, ratcheting: Ratcheting, keyword: &str, detail: String) {
+    fn report(&mut self, kind: ChangeKind, ratcheting: Ratcheting, keyword: &str, detail: String) {
         if self.found.len() >= MAX_DIFFERENCES {
             return;
         }
         let dot = if keyword.is_empty() { "" } else { "." };
         let crd_field = format!("{}{}{dot}{keyword}", self.prefix, schema_path(&self.steps));
         let path = value_path(&self.steps);
-        self.found.push(Change { path, kind, detail, ratcheting, versions: Vec::new(), crd_field });
+        self.found.push(BreakingChange { path, kind, detail, ratcheting, versions: Vec::new(), crd_field });
     }
 
     /// Returns the path that must stay unchanged so that errors about this node are tolerated.
@@ -59,7 +59,7 @@ impl Comparison<'_> {
         for (step, node) in steps_below(new) {
             let Some(before) = crate::lint::below(old, &step) else { continue };
             let anchor = self.anchor;
-            if step == Step::Items && !merges {
+            if step == SchemaStep::Items && !merges {
                 self.anchor = anchor.or(Some(self.steps.len()));
             }
             // A node that declares properties does not inherit x-kubernetes-preserve-unknown-fields.
@@ -84,11 +84,11 @@ impl Comparison<'_> {
             || (before == "string" && after == "int-or-string");
         if before != after && !wider {
             let ratcheting = self.unchanged();
-            self.report(Kind::Type, ratcheting, "type", format!("was {before}, is {after}"));
+            self.report(ChangeKind::Type, ratcheting, "type", format!("was {before}, is {after}"));
         }
         if old.nullable && !new.nullable {
             let ratcheting = self.unchanged();
-            self.report(Kind::Type, ratcheting, "nullable", "null is no longer allowed".to_owned());
+            self.report(ChangeKind::Type, ratcheting, "nullable", "null is no longer allowed".to_owned());
         }
     }
 
@@ -98,7 +98,7 @@ impl Comparison<'_> {
                 continue;
             }
             let ratcheting = self.unchanged();
-            self.report(Kind::Required, ratcheting, "required", format!("{name} is required"));
+            self.report(ChangeKind::Required, ratcheting, "required", format!("{name} is required"));
             self.rename_last(name);
         }
     }
@@ -106,7 +106,7 @@ impl Comparison<'_> {
     /// Sets the path of the last change to a field of this node.
     fn rename_last(&mut self, name: &str) {
         let mut steps = self.steps.clone();
-        steps.push(Step::Property(name.to_owned()));
+        steps.push(SchemaStep::Property(name.to_owned()));
         if let Some(last) = self.found.last_mut() {
             last.path = value_path(&steps);
         }
@@ -126,7 +126,7 @@ impl Comparison<'_> {
             format!("no longer allowed: {}", gone.join(", "))
         };
         let ratcheting = self.unchanged();
-        self.report(Kind::Enum, ratcheting, "enum", detail);
+        self.report(ChangeKind::Enum, ratcheting, "enum", detail);
     }
 
     fn limits(&mut self, old: &Schema, new: &Schema) {
@@ -181,7 +181,7 @@ impl Comparison<'_> {
             None => format!("{keyword} is {after} now"),
         };
         let ratcheting = self.unchanged();
-        self.report(Kind::Tightened, ratcheting, keyword, detail);
+        self.report(ChangeKind::Tightened, ratcheting, keyword, detail);
     }
 
     fn junctors(&mut self, old: &Schema, new: &Schema) {
@@ -195,7 +195,7 @@ impl Comparison<'_> {
             if !after.is_empty() && before != after {
                 let verb = if before.is_empty() { "is new" } else { "is another" };
                 let ratcheting = self.unchanged();
-                self.report(Kind::Tightened, ratcheting, keyword, format!("{keyword} {verb}"));
+                self.report(ChangeKind::Tightened, ratcheting, keyword, format!("{keyword} {verb}"));
             }
         }
     }
@@ -208,7 +208,7 @@ impl Comparison<'_> {
             let transition = rule.rule.contains("oldSelf");
             let ratcheting = if transition { Ratcheting::No } else { self.unchanged() };
             let keyword = format!("x-kubernetes-validations[{index}].rule");
-            self.report(Kind::Tightened, ratcheting, &keyword, format!("new rule: {}", rule.rule.trim()));
+            self.report(ChangeKind::Tightened, ratcheting, &keyword, format!("new rule: {}", rule.rule.trim()));
         }
     }
 
@@ -220,7 +220,7 @@ impl Comparison<'_> {
             Some(after) if after != before => format!("was {}, is {}", text(before), text(after)),
             Some(_) => return,
         };
-        self.report(Kind::Default, Ratcheting::No, "default", detail);
+        self.report(ChangeKind::Default, Ratcheting::No, "default", detail);
     }
 
     fn list_types(&mut self, old: &Schema, new: &Schema) {
@@ -228,16 +228,16 @@ impl Comparison<'_> {
         let word = |type_: Option<&str>| type_.unwrap_or("atomic").to_owned();
         if word(before) != word(after) {
             let detail = format!("x-kubernetes-list-type was {}, is {}", word(before), word(after));
-            self.report(Kind::ListType, Ratcheting::Always, "x-kubernetes-list-type", detail);
+            self.report(ChangeKind::ListType, Ratcheting::Always, "x-kubernetes-list-type", detail);
         } else if old.x_list_map_keys != new.x_list_map_keys {
             let detail =
                 format!("keys were {}, are {}", old.x_list_map_keys.join(", "), new.x_list_map_keys.join(", "));
-            self.report(Kind::ListType, Ratcheting::No, "x-kubernetes-list-map-keys", detail);
+            self.report(ChangeKind::ListType, Ratcheting::No, "x-kubernetes-list-map-keys", detail);
         }
         let word = |type_: &Option<String>| type_.clone().unwrap_or_else(|| "granular".to_owned());
         if word(&old.x_map_type) != word(&new.x_map_type) {
             let detail = format!("x-kubernetes-map-type was {}, is {}", word(&old.x_map_type), word(&new.x_map_type));
-            self.report(Kind::ListType, Ratcheting::No, "x-kubernetes-map-type", detail);
+            self.report(ChangeKind::ListType, Ratcheting::No, "x-kubernetes-map-type", detail);
         }
     }
 
@@ -249,7 +249,7 @@ impl Comparison<'_> {
         for name in old.properties.keys().filter(|name| !new.properties.contains_key(*name)) {
             if new.additional_properties.is_none() && is_object(new) {
                 self.report(
-                    Kind::Removed,
+                    ChangeKind::Removed,
                     Ratcheting::No,
                     "",
                     "is dropped from objects at their next write".to_owned(),
@@ -262,9 +262,9 @@ impl Comparison<'_> {
         }
         if old.additional_properties.is_some() && !is_false(old) && new.additional_properties.is_none() {
             let detail = "unspecified fields are pruned: additionalProperties was removed".to_owned();
-            self.report(Kind::Removed, Ratcheting::No, "", detail);
+            self.report(ChangeKind::Removed, Ratcheting::No, "", detail);
         } else if keep.0 && new.additional_properties.is_none() {
-            self.report(Kind::Removed, Ratcheting::No, "", "unknown fields are dropped now".to_owned());
+            self.report(ChangeKind::Removed, Ratcheting::No, "", "unknown fields are dropped now".to_owned());
         }
     }
 }

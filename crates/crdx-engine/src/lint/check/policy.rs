@@ -15,7 +15,7 @@ use crate::simulation::served;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::policies::type_checking::KnownType;
 use crdx_server::server::Timestamp;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 
@@ -96,7 +96,7 @@ fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Rele
 }
 
 /// Returns the resource of an object; `None` if the release does not serve it.
-fn resource(object: &Value, release: Release) -> Option<&'static Resource> {
+fn resource(object: &Value, release: Release) -> Option<&'static ApiResource> {
     let text = |key| object.str_at(&[key]).unwrap_or_default();
     resources::of_kind(text("apiVersion"), text("kind"), release.minor().number().into())
 }
@@ -107,7 +107,7 @@ fn is_policy(object: &Value) -> bool {
 }
 
 /// Sends the object to a server as kubectl would.
-fn ask(object: &Object, old: Option<&Value>, resource: &Resource, release: Release, now: Timestamp) -> ObjectReport {
+fn ask(object: &Object, old: Option<&Value>, resource: &ApiResource, release: Release, now: Timestamp) -> ObjectReport {
     let locator = object.finder();
     let identity = identity(object.value(), Namespace::None);
     let mut value = object.value().clone();

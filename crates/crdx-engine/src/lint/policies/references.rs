@@ -17,7 +17,7 @@ pub struct Objects {
 
 /// A reference with a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ReferenceProblem {
     /// `PolicyNotFound`, `ParamNotFound` or `ParamRef`.
     pub kind: &'static str,
     /// The field: `spec.policyName`.
@@ -45,7 +45,7 @@ impl Objects {
     }
 
     /// Returns the problems with the references of a binding; empty for a policy.
-    pub fn check(&self, object: &Value, release: Release) -> Vec<Problem> {
+    pub fn check(&self, object: &Value, release: Release) -> Vec<ReferenceProblem> {
         let kind = object.str_at(&["kind"]).unwrap_or_default();
         if !kind.ends_with("Binding") {
             return Vec::new();
@@ -57,11 +57,12 @@ impl Objects {
             let help = Some("a binding without its policy has no effect");
             let named = !binding.policy_name.is_empty();
             return named
-                .then_some(Problem { kind: "PolicyNotFound", field: "spec.policyName", message, help })
+                .then_some(ReferenceProblem { kind: "PolicyNotFound", field: "spec.policyName", message, help })
                 .into_iter()
                 .collect();
         };
-        let problem = |message: String, help| vec![Problem { kind: "ParamRef", field: "spec.paramRef", message, help }];
+        let problem =
+            |message: String, help| vec![ReferenceProblem { kind: "ParamRef", field: "spec.paramRef", message, help }];
         match (param_kind, &binding.param_ref) {
             (None, None) => Vec::new(),
             (None, Some(_)) => problem(
@@ -99,7 +100,7 @@ impl Objects {
                     format!("no {} {:?}{within}", wanted.kind, reference.name)
                 };
                 let message = format!("there is {what} in the files");
-                vec![Problem {
+                vec![ReferenceProblem {
                     kind: "ParamNotFound",
                     field: "spec.paramRef",
                     message,

@@ -1,6 +1,6 @@
 //! Reads the policies of the cluster.
 
-use super::{Objects, Options, PolicyInput};
+use super::{AdmissionOptions, Objects, PolicyInput};
 use crate::cluster::{Cluster, Error};
 use crate::report::{RunNote, SourceLocation};
 use crdx_server::policies::{self, rbac};
@@ -27,7 +27,7 @@ const ROLES: [(&str, &str); 4] = [
 impl Objects {
     /// Adds the policies and bindings of a cluster, and for a known user its RBAC objects. Unreadable kinds are reported
     /// as notes.
-    pub fn add_from_cluster(&mut self, cluster: &dyn Cluster, options: &Options, notes: &mut Vec<RunNote>) {
+    pub fn add_from_cluster(&mut self, cluster: &dyn Cluster, options: &AdmissionOptions, notes: &mut Vec<RunNote>) {
         let mut unreadable = BTreeSet::new();
         // If the cluster cannot be reached, the items of objects report it.
         if self.add_kinds(cluster, policies::GROUP, &POLICIES, &mut unreadable).is_err() {

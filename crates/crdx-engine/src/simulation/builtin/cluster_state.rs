@@ -2,7 +2,7 @@
 
 use super::reject_with;
 use crate::cluster;
-use crate::report::{Answer, Identity, ObjectReport, SourceLocation, Verdict};
+use crate::report::{Identity, ObjectReport, ServerResponse, SourceLocation, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
@@ -53,7 +53,7 @@ pub(crate) fn check_namespace(
     match (cluster.read_object(NAMESPACES, "", &namespace), found) {
         (Lookup::Absent, _) => {
             let message = format!("namespaces {} not found", quote::go_quote(&namespace));
-            reject_with(item, Answer { code: 404, reason: "NotFound".to_owned(), message });
+            reject_with(item, ServerResponse { code: 404, reason: "NotFound".to_owned(), message });
         }
         // Objects in a namespace that is being deleted can still be updated.
         (Lookup::Found(object), Found::Error(error)) if is_terminating(&object) => {
@@ -63,7 +63,7 @@ pub(crate) fn check_namespace(
         (Lookup::Found(object), _) if is_terminating(&object) => {
             let reason =
                 format!("unable to create new content in namespace {namespace} because it is being terminated");
-            reject_with(item, Answer::forbidden(plural, &item.identity.name, &reason));
+            reject_with(item, ServerResponse::forbidden(plural, &item.identity.name, &reason));
         }
         (Lookup::Found(_) | Lookup::Unknown, _) => {}
     }

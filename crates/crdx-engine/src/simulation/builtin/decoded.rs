@@ -2,12 +2,12 @@
 
 use super::Rules;
 use crate::kubectl::FieldValidation;
-use crate::report::{Answer, Diagnostic, ObjectReport, PrunedField, Verdict};
+use crate::report::{Diagnostic, ObjectReport, PrunedField, ServerResponse, Verdict};
 use crate::simulation::answer::explain_boolean;
 use crate::simulation::hints::of_go_field;
 use crate::simulation::identity::FieldLocator;
 use crdx_types::types::Types;
-use crdx_types::{Decoded, Missing, Refusal, Strict};
+use crdx_types::{BadRequest, Decoded, Missing, Strict};
 use crdx_value::quote;
 use crdx_value::suggest;
 
@@ -22,14 +22,14 @@ pub const BAD_REQUEST: &str = "BadRequest";
 
 fn reject(item: &mut ObjectReport, message: String, errors: Vec<Diagnostic>) {
     item.verdict = Verdict::Rejected;
-    item.answer = Some(Answer { code: 400, reason: BAD_REQUEST.to_owned(), message });
+    item.answer = Some(ServerResponse { code: 400, reason: BAD_REQUEST.to_owned(), message });
     item.errors = errors;
 }
 
 /// Completes the item of an object that cannot be decoded.
-pub(crate) fn undecodable_item(item: &mut ObjectReport, refusal: Refusal, locator: &dyn FieldLocator) {
+pub(crate) fn undecodable_item(item: &mut ObjectReport, refusal: BadRequest, locator: &dyn FieldLocator) {
     let location = refusal.path.as_deref().map_or_else(|| locator.start(), |path| locator.field(path));
-    let Refusal { message, path: field, .. } = refusal;
+    let BadRequest { message, path: field, .. } = refusal;
     let kind = BAD_REQUEST.to_owned();
     let mut problem =
         Diagnostic { kind, field, message: message.clone(), location: Some(location), ..Diagnostic::default() };

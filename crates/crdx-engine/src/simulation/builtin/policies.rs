@@ -13,7 +13,7 @@ use crate::simulation::object::Object;
 use crate::simulation::policy_request::PolicyRequest;
 use crate::simulation::simulated::Simulated;
 use crate::simulation::unsent::not_determined;
-use crdx_types::resources::Resource;
+use crdx_types::resources::ApiResource;
 use crdx_value::release::Release;
 
 /// Sends an object to a server that validates it, as an update if it exists. Policies do not apply to these kinds.
@@ -21,7 +21,7 @@ pub(crate) fn submit(
     release: Release,
     context: SimulationContext<'_>,
     mut object: Object,
-    resource: &Resource,
+    resource: &ApiResource,
     before: EarlierObject,
 ) -> Simulated {
     let identity = identity::identity(object.value(), Namespace::None);

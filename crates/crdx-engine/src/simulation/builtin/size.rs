@@ -1,7 +1,7 @@
 //! The limits for the size of built-in kinds. Their encoding in etcd, Protobuf, is not written here, so its length is only
 //! known within bounds.
 
-use crate::report::{Answer, Diagnostic, ObjectReport, Verdict};
+use crate::report::{Diagnostic, ObjectReport, ServerResponse, Verdict};
 use crdx_server::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
 use crdx_value::Value;
 use crdx_value::base64::Encoding;
@@ -47,7 +47,7 @@ fn reject(item: &mut ObjectReport, code: u16, reason: &str, message: String) {
     let location = Some(item.location.clone());
     item.errors =
         vec![Diagnostic { kind: reason.to_owned(), message: message.clone(), location, ..Diagnostic::default() }];
-    item.answer = Some(Answer { code, reason: reason.to_owned(), message });
+    item.answer = Some(ServerResponse { code, reason: reason.to_owned(), message });
 }
 
 /// The number of bytes that the strings of an object have in Protobuf. A string that could be base64 may be shorter.

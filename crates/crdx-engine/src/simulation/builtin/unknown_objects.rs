@@ -3,10 +3,7 @@
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::known_cluster::KnownCluster;
-use crdx_builtin::admin_access;
-use crdx_server::cluster_state::{Lookup, NAMESPACES, PRIORITY_CLASSES, STORAGE_CLASSES, Wanted};
-use crdx_server::server::SYSTEM_NAMESPACES;
-use crdx_value::Value;
+use crdx_server::cluster_state::{NAMESPACES, PRIORITY_CLASSES, STORAGE_CLASSES, Wanted};
 
 /// Leaves the verdict on an accepted object open if it depends on `unknown` objects.
 pub(super) fn leave_open(
@@ -36,17 +33,4 @@ pub(super) fn leave_open(
     item.verdict = Verdict::CannotTell;
     item.reason = format!("{reason}: {why}");
     item.help = Some(help);
-}
-
-/// Returns the Namespace of a new object, if the answer depends on its labels and they are not known.
-pub(super) fn unknown_namespace(item: &ObjectReport, sent: &Value, cluster: &KnownCluster) -> Option<Wanted> {
-    let (group, kind) = (item.identity.group(), &item.identity.kind);
-    let namespace = item.identity.namespace.as_deref()?;
-    // API servers create the others, without the label.
-    let depends = admin_access::applies(group, kind)
-        && admin_access::request(kind, sent).is_some()
-        && namespace != "default"
-        && !SYSTEM_NAMESPACES.contains(&namespace);
-    let is_unknown = || matches!(cluster.read_object(NAMESPACES, "", namespace), Lookup::Unknown);
-    (depends && is_unknown()).then(|| Wanted::new(NAMESPACES, "", Some(namespace)))
 }

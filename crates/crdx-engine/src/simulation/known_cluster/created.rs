@@ -7,7 +7,7 @@ use crdx_server::cluster_state::{
     GroupVersionResource, LIMIT_RANGES, NAMESPACES, PRIORITY_CLASSES, RUNTIME_CLASSES, SERVICE_ACCOUNTS,
     STORAGE_CLASSES,
 };
-use crdx_types::resources::Resource;
+use crdx_types::resources::ApiResource;
 use crdx_value::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -49,7 +49,7 @@ impl CreatedObjects {
 
     /// Records an object of an input before it is sent, if the answers to later ones depend on it: a service account, a class of
     /// Pods, or a class of volumes that may grow.
-    pub fn record(&mut self, object: &Value, resource: Option<&Resource>, namespace: &str) {
+    pub fn record(&mut self, object: &Value, resource: Option<&ApiResource>, namespace: &str) {
         let is = |of: GroupVersionResource<'_>| {
             resource.is_some_and(|resource| (resource.group, resource.plural) == (of.group, of.resource))
         };

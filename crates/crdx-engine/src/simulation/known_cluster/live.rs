@@ -14,24 +14,24 @@ pub struct LiveObjects {
     cluster: Arc<dyn Cluster>,
     /// True if Namespaces are read though discovery does not list them.
     reads_unlisted_namespaces: AtomicBool,
-    read: Mutex<BTreeMap<Wanted, Arc<Entry>>>,
+    read: Mutex<BTreeMap<Wanted, Arc<PendingRead>>>,
 }
 
 /// The answer for one object or list, locked while it is read.
-type Entry = Mutex<Step>;
+type PendingRead = Mutex<ReadProgress>;
 
 /// The progress of reading.
 #[derive(Debug, Default)]
-enum Step {
+enum ReadProgress {
     #[default]
     New,
     Asked(Box<dyn PendingResponse>),
-    Answered(Answer),
+    Answered(ReadResult),
 }
 
 /// The answer of the cluster.
 #[derive(Clone, Debug)]
-enum Answer {
+enum ReadResult {
     /// The objects: the items of a list, or one object.
     Objects(Vec<Arc<Value>>),
     /// The object does not exist.
@@ -64,9 +64,9 @@ impl LiveObjects {
         name: &str,
     ) -> Result<Lookup<Arc<Value>>, Unread> {
         Ok(match self.answer(&Wanted::new(of, namespace, Some(name)))? {
-            Answer::Objects(objects) => objects.into_iter().next().map_or(Lookup::Absent, Lookup::Found),
-            Answer::Absent => Lookup::Absent,
-            Answer::Unneeded | Answer::Unreadable(_) => Lookup::Unknown,
+            ReadResult::Objects(objects) => objects.into_iter().next().map_or(Lookup::Absent, Lookup::Found),
+            ReadResult::Absent => Lookup::Absent,
+            ReadResult::Unneeded | ReadResult::Unreadable(_) => Lookup::Unknown,
         })
     }
 
@@ -76,56 +76,57 @@ impl LiveObjects {
     /// Returns [`Unread`] if they were not read yet.
     pub fn list(&self, of: GroupVersionResource<'_>, namespace: &str) -> Result<Listed, Unread> {
         Ok(match self.answer(&Wanted::new(of, namespace, None))? {
-            Answer::Objects(objects) => Listed { objects, is_complete: true },
-            Answer::Absent | Answer::Unneeded => Listed { objects: Vec::new(), is_complete: true },
-            Answer::Unreadable(_) => Listed::default(),
+            ReadResult::Objects(objects) => Listed { objects, is_complete: true },
+            ReadResult::Absent | ReadResult::Unneeded => Listed { objects: Vec::new(), is_complete: true },
+            ReadResult::Unreadable(_) => Listed::default(),
         })
     }
 
     /// Returns true if the cluster was asked for a Namespace and does not have it, but accepts objects in it.
     pub(crate) fn misses_namespace(&self, name: &str) -> bool {
-        matches!(self.answer(&Wanted::new(NAMESPACES, "", Some(name))), Ok(Answer::Unneeded))
+        matches!(self.answer(&Wanted::new(NAMESPACES, "", Some(name))), Ok(ReadResult::Unneeded))
     }
 
     /// Returns the message of the error with which objects could not be read.
     pub fn error(&self, wanted: &Wanted) -> Option<String> {
         match self.answer(wanted) {
-            Ok(Answer::Unreadable(message)) => Some(message),
+            Ok(ReadResult::Unreadable(message)) => Some(message),
             _ => None,
         }
     }
 
-    fn answer(&self, wanted: &Wanted) -> Result<Answer, Unread> {
+    fn answer(&self, wanted: &Wanted) -> Result<ReadResult, Unread> {
         let entry = {
             let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(read.get(wanted).ok_or(Unread)?)
         };
         let step = entry.lock().unwrap_or_else(PoisonError::into_inner);
         match &*step {
-            Step::Answered(answer) => Ok(answer.clone()),
-            Step::New | Step::Asked(_) => Err(Unread),
+            ReadProgress::Answered(answer) => Ok(answer.clone()),
+            ReadProgress::New | ReadProgress::Asked(_) => Err(Unread),
         }
     }
 
     /// Reads objects that were not read yet, all at the same time. Another thread that needs one of them waits for it.
     pub fn read(&self, wanted: &[Wanted]) {
-        let entries: Vec<(&Wanted, Arc<Entry>)> = wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
+        let entries: Vec<(&Wanted, Arc<PendingRead>)> =
+            wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
         for (wanted, entry) in &entries {
             let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Step::New = *step {
-                *step = self.ask(wanted).map_or_else(Step::Answered, Step::Asked);
+            if let ReadProgress::New = *step {
+                *step = self.ask(wanted).map_or_else(ReadProgress::Answered, ReadProgress::Asked);
             }
         }
         for (wanted, entry) in &entries {
             let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
             match std::mem::take(&mut *step) {
-                Step::Asked(pending) => *step = Step::Answered(self.wait(wanted, pending)),
+                ReadProgress::Asked(pending) => *step = ReadProgress::Answered(self.wait(wanted, pending)),
                 other => *step = other,
             }
         }
     }
 
-    fn entry(&self, wanted: &Wanted) -> Arc<Entry> {
+    fn entry(&self, wanted: &Wanted) -> Arc<PendingRead> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(read.entry(wanted.clone()).or_default())
     }
@@ -134,7 +135,7 @@ impl LiveObjects {
     ///
     /// # Errors
     /// Returns the answer if no request is needed, or none can be sent.
-    fn ask(&self, wanted: &Wanted) -> Result<Box<dyn PendingResponse>, Answer> {
+    fn ask(&self, wanted: &Wanted) -> Result<Box<dyn PendingResponse>, ReadResult> {
         let namespace = Some(wanted.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         let resource = Resource {
             group: wanted.group.clone(),
@@ -146,10 +147,10 @@ impl LiveObjects {
         let is_served = || self.is_served(wanted).map_err(|error| self.unreadable(wanted, &error));
         // A server without namespaces accepts every namespace.
         if wanted.of() == NAMESPACES && !self.reads_unlisted_namespaces.load(Ordering::Relaxed) && !is_served()? {
-            return Err(Answer::Unneeded);
+            return Err(ReadResult::Unneeded);
         }
         if !is_reported(wanted.of()) && !is_served()? {
-            return Err(Answer::Unreadable("the cluster does not serve it".to_owned()));
+            return Err(ReadResult::Unreadable("the cluster does not serve it".to_owned()));
         }
         let path = match &wanted.name {
             Some(name) => resource.object_path(namespace, name),
@@ -166,21 +167,21 @@ impl LiveObjects {
         Ok(self.cluster.resource_where(&is_it)?.is_some())
     }
 
-    fn wait(&self, wanted: &Wanted, pending: Box<dyn PendingResponse>) -> Answer {
+    fn wait(&self, wanted: &Wanted, pending: Box<dyn PendingResponse>) -> ReadResult {
         match pending.wait() {
-            Ok(Some(object)) if wanted.name.is_some() => Answer::Objects(vec![Arc::new(object)]),
-            Ok(Some(list)) => Answer::Objects(items_of(list)),
-            Ok(None) if wanted.of() == NAMESPACES && !self.is_served(wanted).unwrap_or(true) => Answer::Unneeded,
-            Ok(None) => Answer::Absent,
+            Ok(Some(object)) if wanted.name.is_some() => ReadResult::Objects(vec![Arc::new(object)]),
+            Ok(Some(list)) => ReadResult::Objects(items_of(list)),
+            Ok(None) if wanted.of() == NAMESPACES && !self.is_served(wanted).unwrap_or(true) => ReadResult::Unneeded,
+            Ok(None) => ReadResult::Absent,
             Err(error) => self.unreadable(wanted, &error),
         }
     }
 
-    fn unreadable(&self, wanted: &Wanted, error: &Error) -> Answer {
+    fn unreadable(&self, wanted: &Wanted, error: &Error) -> ReadResult {
         if is_reported(wanted.of()) {
             self.cluster.record_unreadable(&wanted.resource, error);
         }
-        Answer::Unreadable(error.message.clone())
+        ReadResult::Unreadable(error.message.clone())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A simulation without files, threads and a cluster.
 
 use super::*;
-use crate::documents::{self, Entry};
+use crate::documents::{self, InputEntry};
 use crate::fixture::kites_yaml;
 use crate::kubectl::{Action, FieldValidation, RequestKind, Verb};
 use crate::report::severity::CONFLICTING_OBJECT;
@@ -28,7 +28,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
     });
     let level = FieldValidation::Strict;
     let request_options = RequestOptions { level, dry_run: true, table: false, now: Timestamp::default() };
-    let settings = Settings {
+    let settings = SimulatorSettings {
         namespace: "default".to_owned(),
         request_options,
         show_last_applied: false,
@@ -62,7 +62,7 @@ fn reports_of(simulator: &Simulator, input: &str) -> Vec<ObjectReport> {
 fn reports_of_files(simulator: &Simulator, files: &[(&str, &str)], is_rendered: bool) -> Vec<ObjectReport> {
     let mut state = OrderedState::new(simulator.store.empty());
     let report = |entry| {
-        let Entry::Document(mut document) = entry else { panic!("{entry:?}") };
+        let InputEntry::Document(mut document) = entry else { panic!("{entry:?}") };
         document.is_rendered = is_rendered;
         let destination = state.destination(simulator, Object { document, warnings: Vec::new() });
         simulator.simulate(state.prepare(simulator, destination, &mut None))

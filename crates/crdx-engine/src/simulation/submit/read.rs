@@ -1,7 +1,7 @@
 //! Reads the existing object of an object that is sent.
 
 use crate::kubectl::request::{self, RequestOptions};
-use crate::kubectl::send::{self, Target};
+use crate::kubectl::send::{self, ObjectTarget};
 use crate::report::Identity;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::existing::{Found, Lookup};
@@ -13,7 +13,7 @@ use crdx_value::{Value, group_version};
 /// Reads the existing object and stores it in the server. Returns false if there is none.
 pub fn read(
     context: SimulationContext<'_>,
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     plural: &str,
     before: Before,
     identity: &Identity,
@@ -42,7 +42,7 @@ pub fn read(
 /// Creates the object of an earlier input of the same name, which was created in a dry run only.
 fn create_again(
     context: SimulationContext<'_>,
-    target: Target<'_>,
+    target: ObjectTarget<'_>,
     plural: &str,
     earlier: Value,
     identity: &Identity,
@@ -50,7 +50,7 @@ fn create_again(
     let api_version = earlier.str_at(&["apiVersion"]).unwrap_or_default().to_owned();
     let (group, version) = group_version::split(&api_version);
     let collection = request::collection(group, version, plural, identity.namespace.as_deref());
-    let target = Target { version, collection: &collection, ..target };
+    let target = ObjectTarget { version, collection: &collection, ..target };
     let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
     let earlier = kubectl_errors::in_namespace(earlier, identity);
     let request = send::create(target, earlier, &context.updates.request_kind, request_options);

@@ -2,7 +2,7 @@
 
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::RequestOptions;
-use crate::kubectl::send::{self, Target};
+use crate::kubectl::send::{self, ObjectTarget};
 use crate::report::{Diagnostic, Identity, ObjectReport, Verdict};
 use crate::simulation::admission::admitted;
 use crate::simulation::answer::read_response;
@@ -24,7 +24,7 @@ pub struct Submission<'a> {
     /// The server and the options.
     pub context: SimulationContext<'a>,
     /// The resource of the object.
-    pub target: Target<'a>,
+    pub target: ObjectTarget<'a>,
     /// The known state of the cluster.
     pub cluster: &'a Arc<KnownCluster>,
     /// Hints of the schema.
@@ -146,7 +146,7 @@ fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagno
     }
     // Validation comes after the namespace: show its errors, too.
     let unchecked = Arc::new(cluster.without_namespaces());
-    let target = Target { sender: Some(if refuses_namespace { &unchecked } else { cluster }), ..target };
+    let target = ObjectTarget { sender: Some(if refuses_namespace { &unchecked } else { cluster }), ..target };
     let Some(object) = locator.object() else { return Vec::new() };
     let object = kubectl_errors::in_namespace(object, &item.identity);
     let request_options =

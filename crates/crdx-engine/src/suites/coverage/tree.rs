@@ -1,7 +1,7 @@
 //! The constraints of a schema, in a tree with the structure of the schema.
 
-use super::{Constraint, Kind};
-use crdx_server::pipeline::compiled::{Dialect, Node as Compiled};
+use super::{Constraint, ConstraintKind};
+use crdx_server::pipeline::compiled::{Dialect, SchemaNode as Compiled};
 use crdx_server::pipeline::validate::validate;
 use crdx_server::rules::cel_type;
 use crdx_server::rules::compile::NodeType;
@@ -14,16 +14,16 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A node of a schema with constraints in it or below it.
 #[derive(Debug, Default)]
-pub struct Node {
+pub struct ConstraintNode {
     /// The indices of the node's constraints, each with a schema that contains only this constraint.
     checks: Vec<(usize, Compiled)>,
-    properties: BTreeMap<String, Node>,
-    items: Option<Box<Node>>,
-    additional: Option<Box<Node>>,
+    properties: BTreeMap<String, ConstraintNode>,
+    items: Option<Box<ConstraintNode>>,
+    additional: Option<Box<ConstraintNode>>,
 }
 
 /// The constraints collected so far.
-struct Builder<'b> {
+struct TreeBuilder<'b> {
     release: Release,
     constraints: &'b mut Vec<Constraint>,
     rules: &'b mut HashMap<(String, usize), usize>,
@@ -35,13 +35,13 @@ pub fn build(
     release: Release,
     constraints: &mut Vec<Constraint>,
     rules: &mut HashMap<(String, usize), usize>,
-) -> Node {
-    Builder { release, constraints, rules }.node(schema, Some(&cel_type(schema, true, release)), "", "")
+) -> ConstraintNode {
+    TreeBuilder { release, constraints, rules }.node(schema, Some(&cel_type(schema, true, release)), "", "")
 }
 
-impl Builder<'_> {
-    fn node(&mut self, schema: &Schema, node_type: Option<&NodeType>, path: &str, keyword: &str) -> Node {
-        let mut node = Node::default();
+impl TreeBuilder<'_> {
+    fn node(&mut self, schema: &Schema, node_type: Option<&NodeType>, path: &str, keyword: &str) -> ConstraintNode {
+        let mut node = ConstraintNode::default();
         self.rules(schema, node_type, path, keyword);
         for (kind, name, text, only) in constraints(schema) {
             let index = self.add(kind, path, &join(keyword, name), text);
@@ -69,14 +69,14 @@ impl Builder<'_> {
         for (index, rule) in schema.x_validations.iter().enumerate() {
             let text = if rule.message.trim().is_empty() { &rule.rule } else { &rule.message };
             let keyword_path = join(keyword, &format!("x-kubernetes-validations[{index}]"));
-            let constraint = self.add(Kind::Rule, path, &keyword_path, text.trim().to_owned());
+            let constraint = self.add(ConstraintKind::Rule, path, &keyword_path, text.trim().to_owned());
             if let Some(node_type) = node_type {
                 self.rules.insert((node_type.path.clone(), index), constraint);
             }
         }
     }
 
-    fn add(&mut self, kind: Kind, path: &str, keyword_path: &str, text: String) -> usize {
+    fn add(&mut self, kind: ConstraintKind, path: &str, keyword_path: &str, text: String) -> usize {
         let (path, keyword_path) = (path.to_owned(), keyword_path.to_owned());
         self.constraints.push(Constraint { path, keyword_path, kind, text, passed: 0, failed: 0 });
         self.constraints.len() - 1
@@ -92,7 +92,7 @@ type Limit = fn(&mut Schema) -> &mut Option<i64>;
 
 /// Returns the constraints of a node except rules: each with its keyword, a text, and a schema that contains only this
 /// constraint.
-fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
+fn constraints(schema: &Schema) -> Vec<(ConstraintKind, &'static str, String, Schema)> {
     let mut all = Vec::new();
     let mut add = |kind, keyword: &'static str, text: String, change: &dyn Fn(&mut Schema)| {
         let mut only = Schema::default();
@@ -101,28 +101,30 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     };
     if !schema.enum_.is_empty() {
         let values: Vec<String> = schema.enum_.iter().map(print::format_v).collect();
-        add(Kind::Enum, "enum", values.join(", "), &|only| only.enum_.clone_from(&schema.enum_));
+        add(ConstraintKind::Enum, "enum", values.join(", "), &|only| only.enum_.clone_from(&schema.enum_));
     }
     if !schema.pattern.is_empty() {
-        add(Kind::Pattern, "pattern", schema.pattern.clone(), &|only| only.pattern.clone_from(&schema.pattern));
+        add(ConstraintKind::Pattern, "pattern", schema.pattern.clone(), &|only| {
+            only.pattern.clone_from(&schema.pattern)
+        });
     }
     let number = |x: f64| json::to_string(&Value::Float(x));
     if let Some(minimum) = schema.minimum {
         let text = if schema.exclusive_minimum { format!("{} (exclusive)", number(minimum)) } else { number(minimum) };
-        add(Kind::Bound, "minimum", text, &|only| {
+        add(ConstraintKind::Bound, "minimum", text, &|only| {
             only.minimum = Some(minimum);
             only.exclusive_minimum = schema.exclusive_minimum;
         });
     }
     if let Some(maximum) = schema.maximum {
         let text = if schema.exclusive_maximum { format!("{} (exclusive)", number(maximum)) } else { number(maximum) };
-        add(Kind::Bound, "maximum", text, &|only| {
+        add(ConstraintKind::Bound, "maximum", text, &|only| {
             only.maximum = Some(maximum);
             only.exclusive_maximum = schema.exclusive_maximum;
         });
     }
     if let Some(of) = schema.multiple_of {
-        add(Kind::Bound, "multipleOf", number(of), &|only| only.multiple_of = Some(of));
+        add(ConstraintKind::Bound, "multipleOf", number(of), &|only| only.multiple_of = Some(of));
     }
     // In the order of `Schema::sizes`.
     let fields: [Limit; 6] = [
@@ -136,29 +138,29 @@ fn constraints(schema: &Schema) -> Vec<(Kind, &'static str, String, Schema)> {
     for ((keyword, limit), field) in schema.sizes().into_iter().zip(fields) {
         // A minimum of zero cannot be violated.
         if let Some(limit) = limit.filter(|limit| *limit > 0 || !keyword.starts_with("min")) {
-            add(Kind::Bound, keyword, limit.to_string(), &|only| *field(only) = Some(limit));
+            add(ConstraintKind::Bound, keyword, limit.to_string(), &|only| *field(only) = Some(limit));
         }
     }
     for name in &schema.required {
-        add(Kind::Required, "required", name.clone(), &|only| only.required = vec![name.clone()]);
+        add(ConstraintKind::Required, "required", name.clone(), &|only| only.required = vec![name.clone()]);
     }
     if !schema.one_of.is_empty() {
-        add(Kind::Union, "oneOf", String::new(), &|only| only.one_of.clone_from(&schema.one_of));
+        add(ConstraintKind::Union, "oneOf", String::new(), &|only| only.one_of.clone_from(&schema.one_of));
     }
     // The server adds the union of int-or-string; it is not a constraint of the author.
     if !schema.any_of.is_empty() && !schema.x_int_or_string {
-        add(Kind::Union, "anyOf", String::new(), &|only| only.any_of.clone_from(&schema.any_of));
+        add(ConstraintKind::Union, "anyOf", String::new(), &|only| only.any_of.clone_from(&schema.any_of));
     }
     if !schema.all_of.is_empty() && !schema.x_int_or_string {
-        add(Kind::Union, "allOf", String::new(), &|only| only.all_of.clone_from(&schema.all_of));
+        add(ConstraintKind::Union, "allOf", String::new(), &|only| only.all_of.clone_from(&schema.all_of));
     }
     if schema.not.is_some() {
-        add(Kind::Union, "not", String::new(), &|only| only.not.clone_from(&schema.not));
+        add(ConstraintKind::Union, "not", String::new(), &|only| only.not.clone_from(&schema.not));
     }
     all
 }
 
-impl Node {
+impl ConstraintNode {
     /// Evaluates the constraints that apply to `value` or to values inside it; a constraint holds if it holds
     /// everywhere.
     pub fn check(&self, value: &Value, release: Release, results: &mut HashMap<usize, bool>) {

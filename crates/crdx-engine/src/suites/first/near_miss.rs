@@ -4,8 +4,8 @@ use crate::examples::changes::{Change, Changes, changed, of_error, of_unions, sc
 use crate::examples::generate::{self, ExampleFields};
 use crate::examples::strings;
 use crate::examples::{Checker, Rejection};
-use crate::suites::coverage::{Coverage, Kind};
-use crate::suites::outcome::{Step, Write};
+use crate::suites::coverage::{ConstraintKind, Coverage};
+use crate::suites::outcome::{CaseRequest, CaseWrite};
 use crate::suites::update::part_of_message;
 use crdx_regexp::Regexp;
 use crdx_server::schema::Schema;
@@ -53,7 +53,7 @@ pub struct Finder<'f> {
 }
 
 /// A node of the schema and its value in an object.
-struct Node<'n> {
+struct SchemaPosition<'n> {
     base: &'n Value,
     schema: &'n Schema,
     value: &'n Value,
@@ -97,7 +97,7 @@ impl<'f> Finder<'f> {
         let constraints = self.coverage.constraints.iter().enumerate();
         let here = constraints.filter(|(_, constraint)| constraint.path == path).map(|(index, _)| index).collect();
         if self.scope.is_empty() || self.scope.iter().any(|path| steps.starts_with(path)) {
-            self.misses(&Node { base, schema, value, steps: steps.clone(), constraints: here });
+            self.misses(&SchemaPosition { base, schema, value, steps: steps.clone(), constraints: here });
         }
         let mut below = |finder: &mut Self, name: &str, schema: &Schema, value: &Value, path: &str| {
             steps.push(name.to_owned());
@@ -127,14 +127,14 @@ impl<'f> Finder<'f> {
         }
     }
 
-    fn is_open(&self, node: &Node<'_>, kind: Option<Kind>) -> bool {
+    fn is_open(&self, node: &SchemaPosition<'_>, kind: Option<ConstraintKind>) -> bool {
         node.constraints.iter().any(|index| {
             let is_kind = kind.is_none_or(|kind| self.coverage.constraints.get(*index).is_some_and(|c| c.kind == kind));
             is_kind && self.found.get(*index).is_some_and(Option::is_none)
         })
     }
 
-    fn misses(&mut self, node: &Node<'_>) {
+    fn misses(&mut self, node: &SchemaPosition<'_>) {
         if !self.is_open(node, None) {
             return;
         }
@@ -146,18 +146,18 @@ impl<'f> Finder<'f> {
             let path = node.steps.iter().cloned().chain([name.clone()]).collect();
             self.create(changed(node.base, &[Change { path, value: None }]), &mut left);
         }
-        if self.is_open(node, Some(Kind::Union)) {
+        if self.is_open(node, Some(ConstraintKind::Union)) {
             for changes in unions(node).into_iter().chain(of_unions(&self.checker.schema, node.base)) {
                 self.create(changed(node.base, &changes), &mut left);
             }
         }
-        if self.is_open(node, Some(Kind::Rule)) || self.is_open(node, Some(Kind::Union)) {
+        if self.is_open(node, Some(ConstraintKind::Rule)) || self.is_open(node, Some(ConstraintKind::Union)) {
             self.rules(node);
         }
     }
 
     /// Searches for near misses of rules: creates with one change, then updates, then creates with two changes.
-    fn rules(&mut self, node: &Node<'_>) {
+    fn rules(&mut self, node: &SchemaPosition<'_>) {
         let mut left = BUDGET;
         let first: Vec<Value> = of_error(&self.checker.schema, node.base, &node.steps)
             .into_iter()
@@ -175,7 +175,7 @@ impl<'f> Finder<'f> {
         }
         let mut updates = BUDGET / 2;
         for object in &first {
-            if !self.is_open(node, Some(Kind::Rule)) {
+            if !self.is_open(node, Some(ConstraintKind::Rule)) {
                 return;
             }
             self.update(node.base, object, &mut updates);
@@ -221,9 +221,9 @@ impl<'f> Finder<'f> {
     fn note(&mut self, writes: NearMissWrites, sent: Value, old: Option<Arc<Value>>, rejection: Rejection) {
         let [error] = self.checker.own_errors(&rejection) else { return };
         let error = part_of_message(error);
-        let step = if old.is_some() { Step::Update } else { Step::Initial };
+        let step = if old.is_some() { CaseRequest::Update } else { CaseRequest::Initial };
         let Rejection { message, errors, .. } = rejection;
-        let write = Write { step, sent, old, answer: Err(message.into()), errors, warnings: Vec::new() };
+        let write = CaseWrite { step, sent, old, answer: Err(message.into()), errors, warnings: Vec::new() };
         let violated = self.coverage.violated(&write);
         if let [only] = violated.as_slice()
             && let Some(found @ None) = self.found.get_mut(*only)
@@ -357,7 +357,7 @@ fn lists(schema: &Schema, items: &[Value]) -> Vec<Value> {
 }
 
 /// Returns changes that remove all fields of a union, and changes that set all of them.
-fn unions(node: &Node<'_>) -> Vec<Changes> {
+fn unions(node: &SchemaPosition<'_>) -> Vec<Changes> {
     let all_of = node.schema.all_of.iter().flat_map(|part| part.one_of.iter().chain(&part.any_of));
     let branches = node.schema.one_of.iter().chain(&node.schema.any_of).chain(all_of);
     let not = node.schema.not.iter().flat_map(|not| std::iter::once(&**not).chain(&not.any_of).chain(&not.all_of));

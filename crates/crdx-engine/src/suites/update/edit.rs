@@ -35,7 +35,7 @@ struct Replaced {
 }
 
 /// The lines of a field: the key is on the first line, the value ends before line `end`.
-struct Entry {
+struct FieldLines {
     start: usize,
     end: usize,
     /// The column of the key, from 0.
@@ -55,7 +55,7 @@ impl Editor {
 
     /// Returns the lines of a field of a case; `None` if the case does not have the field, or the field shares lines
     /// with others.
-    fn entry(&self, suite: &Suite, case: &Case, key: &str) -> Option<Entry> {
+    fn entry(&self, suite: &Suite, case: &Case, key: &str) -> Option<FieldLines> {
         let Position { line, column } = suite.key_position(&format!("{}.{key}", case.path))?;
         let (start, indent) = (line.checked_sub(1)?, column.checked_sub(1)?);
         let before: String = self.line(start).chars().take(indent).collect();
@@ -76,7 +76,7 @@ impl Editor {
                 end = index + 1;
             }
         }
-        Some(Entry { start, end, indent })
+        Some(FieldLines { start, end, indent })
     }
 
     /// Sets a field. `value` returns the text after the colon and the lines below it, for a given indentation.
@@ -109,7 +109,7 @@ impl Editor {
     }
 
     /// Returns the first line of a field with a new value, followed by the old comment.
-    fn head(&self, suite: &Suite, case: &Case, key: &str, entry: &Entry, value: &str) -> String {
+    fn head(&self, suite: &Suite, case: &Case, key: &str, entry: &FieldLines, value: &str) -> String {
         let line = self.line(entry.start);
         let key_end = entry.indent + suite.key_length(&format!("{}.{key}", case.path)).unwrap_or(key.len());
         let up_to_key: String = line.chars().take(key_end).collect();

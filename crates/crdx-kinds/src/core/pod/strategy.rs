@@ -108,6 +108,10 @@ impl KindStrategy for Pod {
         }
     }
 
+    fn validate_bound(&self, object: &Value, old: &Value, release: Release) -> ErrorList {
+        validation::validate_bound_annotations(object, old, release)
+    }
+
     /// `CheckGracefulDelete`
     fn grace_period(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
         let is_scheduled = object.str_at(&["spec", "nodeName"]).is_some_and(|node| !node.is_empty());

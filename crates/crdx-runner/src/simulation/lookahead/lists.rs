@@ -44,7 +44,8 @@ pub fn read<'a>(live: &Live, objects: impl Iterator<Item = &'a PendingObject>) {
     let mut room = MAX_KEPT;
     while !lists.is_empty() {
         let started = lists.drain(..lists.len().min(MAX_LISTS));
-        let started: Vec<List<'_, '_>> = started.map(|(path, needed)| List::start(connection, path, needed)).collect();
+        let started: Vec<PartialList<'_, '_>> =
+            started.map(|(path, needed)| PartialList::start(connection, path, needed)).collect();
         for mut list in started {
             let size = list.read(&mut room).unwrap_or(UNREADABLE);
             live.record_size(&list.path, size);
@@ -59,13 +60,13 @@ fn is_cheaper(size: u64, count: usize) -> bool {
 }
 
 /// A list that is being read.
-struct List<'a, 'c> {
+struct PartialList<'a, 'c> {
     path: String,
     needed: Needed<'a>,
     pages: Pages<'c>,
 }
 
-impl<'a, 'c> List<'a, 'c> {
+impl<'a, 'c> PartialList<'a, 'c> {
     /// Requests the first page. It has about as many objects as are needed, because there may be many others.
     fn start(connection: &'c Connection, path: String, needed: Needed<'a>) -> Self {
         let query = Query { limit: Some(needed.len().min(PAGE as usize)), ..Query::default() };

@@ -2,7 +2,7 @@
 
 use crdx_engine::report::SourceLocation;
 use crdx_engine::suites::Coverage;
-use crdx_engine::suites::coverage::{Constraint, Kind};
+use crdx_engine::suites::coverage::{Constraint, ConstraintKind};
 use crdx_output::paint::Paint;
 use crdx_output::report::members::location_object;
 use crdx_value::{Value, object};
@@ -30,7 +30,7 @@ impl CoverageReport {
         let Coverage { crd, version, constraints, .. } = &self.coverage;
         let heading = Paint::Bold.when(color, &format!("Coverage of {crd} {version}"));
         let mut text = format!("\n{heading} {}\n", Paint::Dim.when(color, &format!("({})", self.location.source)));
-        for kind in Kind::ALL {
+        for kind in ConstraintKind::ALL {
             let these = || constraints.iter().zip(&self.locations).filter(|(constraint, _)| constraint.kind == kind);
             let all = these().count();
             if all == 0 {
@@ -102,7 +102,7 @@ fn one_line(constraint: &Constraint) -> String {
     if short.len() < line.len() {
         short.push('…');
     }
-    if constraint.kind == Kind::Rule { format!("\"{short}\"") } else { short }
+    if constraint.kind == ConstraintKind::Rule { format!("\"{short}\"") } else { short }
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ impl Sources {
 
     /// Starts a patch.
     pub fn start(&self) -> Texts<'_> {
-        let document = Node { is_read: true, ..Node::parse(&self.document) };
-        let operations = match Node::parse(&self.patch).contents {
+        let document = JsonText { is_read: true, ..JsonText::parse(&self.document) };
+        let operations = match JsonText::parse(&self.patch).contents {
             Array(operations) => operations,
             _ => Vec::new(),
         };
@@ -35,8 +35,8 @@ impl Sources {
 
 /// The text of a document while a patch is applied.
 pub struct Texts<'t> {
-    document: Node<'t>,
-    operations: std::vec::IntoIter<Node<'t>>,
+    document: JsonText<'t>,
+    operations: std::vec::IntoIter<JsonText<'t>>,
 }
 
 impl Texts<'_> {
@@ -60,7 +60,7 @@ pub fn patched(patch: &[u8], document: &Value) -> String {
 
 /// A value with its compact JSON.
 #[derive(Clone)]
-struct Node<'t> {
+struct JsonText<'t> {
     text: &'t str,
     /// True if the library has read the value, so that it encodes what it contains.
     is_read: bool,
@@ -70,14 +70,14 @@ struct Node<'t> {
 #[derive(Clone)]
 enum Contents<'t> {
     Scalar,
-    Array(Vec<Node<'t>>),
+    Array(Vec<JsonText<'t>>),
     /// The members; of duplicate keys, the last one.
-    Object(BTreeMap<String, Node<'t>>),
+    Object(BTreeMap<String, JsonText<'t>>),
 }
 
 use Contents::{Array, Object, Scalar};
 
-impl<'t> Node<'t> {
+impl<'t> JsonText<'t> {
     /// Parses compact JSON.
     fn parse(text: &'t str) -> Self {
         Self::first(text).0
@@ -117,7 +117,7 @@ impl<'t> Node<'t> {
     }
 
     /// Applies this operation; `None` if it does not apply.
-    fn apply_to(&self, document: &mut Node<'t>) -> Option<()> {
+    fn apply_to(&self, document: &mut JsonText<'t>) -> Option<()> {
         let string = |key: &str| {
             let text = self.get(key)?.text;
             text.starts_with('"').then(|| Cursor::new(text.as_bytes()).string().into_owned())

@@ -34,14 +34,14 @@ impl Comparison {
 
 /// Compares two values of a type.
 pub fn compare(ty: &Type, old: &Value, new: &Value) -> Result<Comparison, TypeErrors> {
-    let mut root = Node::default();
+    let mut root = NodeComparison::default();
     root.compare(ty, old, new);
     if root.errors.is_empty() { Ok(root.below) } else { Err(root.errors) }
 }
 
 /// The comparison of two values. That of the root, which is never owned, is not used.
 #[derive(Default)]
-struct Node {
+struct NodeComparison {
     errors: TypeErrors,
     /// True if the node itself differs.
     is_modified: bool,
@@ -49,7 +49,7 @@ struct Node {
     below: Comparison,
 }
 
-impl Node {
+impl NodeComparison {
     fn compare(&mut self, ty: &Type, old: &Value, new: &Value) {
         let (old_kinds, new_kinds) = (ty.kinds(Some(old)), ty.kinds(Some(new)));
         if old_kinds != new_kinds {

@@ -22,7 +22,7 @@ const MAX_UNKNOWN: usize = 100;
 const MAX_ERRORS: usize = 1000;
 
 /// The text from which a value was read.
-pub trait Source {
+pub trait SourceText {
     /// The offset of a field in the text, which orders errors.
     fn position(&self, path: &str) -> usize;
     /// The number at a path, as it was written.
@@ -36,7 +36,7 @@ pub trait Source {
 /// The source of a value that was not read from a text: its members are visited in sorted order.
 pub struct NoSource;
 
-impl Source for NoSource {
+impl SourceText for NoSource {
     fn position(&self, _: &str) -> usize {
         0
     }
@@ -68,8 +68,8 @@ pub struct UnknownField {
 }
 
 /// Checks `value`, which was read from `source`, against the type `root`.
-pub fn check(value: &Value, root: GoType, release: Release, source: &dyn Source) -> Checked {
-    let mut reader = Reader::new(String::new(), true, release, source);
+pub fn check(value: &Value, root: GoType, release: Release, source: &dyn SourceText) -> Checked {
+    let mut reader = CrdReader::new(String::new(), true, release, source);
     let error = reader.unmarshal(value, root).err();
     Checked {
         error: error.map(|(error, path)| DecodeError { message: error.to_string(), path }),
@@ -80,14 +80,14 @@ pub fn check(value: &Value, root: GoType, release: Release, source: &dyn Source)
 
 /// A decoding error.
 #[derive(Clone, Debug)]
-enum Error {
+enum UnmarshalError {
     /// `json.UnmarshalTypeError`
     Type { value: String, type_: String, struct_: &'static str, field: String },
     /// Any other error, as text.
     Plain(String),
 }
 
-impl std::fmt::Display for Error {
+impl std::fmt::Display for UnmarshalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Type { value, type_, struct_, field } if struct_.is_empty() && field.is_empty() => {
@@ -101,11 +101,11 @@ impl std::fmt::Display for Error {
     }
 }
 
-struct Reader<'r> {
+struct CrdReader<'r> {
     release: Release,
     /// True if unknown fields are collected.
     strict: bool,
-    source: &'r dyn Source,
+    source: &'r dyn SourceText,
     struct_: &'static str,
     fields: Vec<&'static str>,
     path: String,
@@ -117,7 +117,7 @@ struct Reader<'r> {
 
 /// An error with its path.
 struct CheckError {
-    error: Error,
+    error: UnmarshalError,
     /// The path of the value that is decoded by the current decoder, which orders errors.
     path: String,
     /// The path of the invalid value, which may be inside the value at `path`.
@@ -126,8 +126,8 @@ struct CheckError {
     ends: bool,
 }
 
-impl<'r> Reader<'r> {
-    fn new(path: String, strict: bool, release: Release, source: &'r dyn Source) -> Self {
+impl<'r> CrdReader<'r> {
+    fn new(path: String, strict: bool, release: Release, source: &'r dyn SourceText) -> Self {
         let (errors, unknown, lenient) = Default::default();
         Self {
             release,
@@ -145,7 +145,7 @@ impl<'r> Reader<'r> {
 
     /// Returns the error that the server reports, with the path of the invalid value: the first in document order among
     /// those that end decoding, otherwise the first of all.
-    fn unmarshal(&mut self, value: &Value, type_: GoType) -> Result<(), (Error, String)> {
+    fn unmarshal(&mut self, value: &Value, type_: GoType) -> Result<(), (UnmarshalError, String)> {
         self.value(value, type_);
         let mut errors = std::mem::take(&mut self.errors);
         if errors.len() > 1 {
@@ -154,40 +154,40 @@ impl<'r> Reader<'r> {
         errors.into_iter().next().map_or(Ok(()), |error| Err((error.error, error.invalid)))
     }
 
-    fn in_context(&self, e: Error) -> Error {
+    fn in_context(&self, e: UnmarshalError) -> UnmarshalError {
         match e {
-            Error::Type { value, type_, field, .. } if !self.fields.is_empty() => {
+            UnmarshalError::Type { value, type_, field, .. } if !self.fields.is_empty() => {
                 let mut path = self.fields.join(".");
                 // Before 1.35, the decoder replaced the fields that an `UnmarshalJSON` reports by its own.
                 if !field.is_empty() && self.release.since(V1_35) {
                     path.push('.');
                     path.push_str(&field);
                 }
-                Error::Type { value, type_, struct_: self.struct_, field: path }
+                UnmarshalError::Type { value, type_, struct_: self.struct_, field: path }
             }
             e => e,
         }
     }
 
-    fn save(&mut self, error: Error, ends: bool) {
+    fn save(&mut self, error: UnmarshalError, ends: bool) {
         self.save_at(self.path.clone(), error, ends);
     }
 
-    fn save_at(&mut self, invalid: String, error: Error, ends: bool) {
+    fn save_at(&mut self, invalid: String, error: UnmarshalError, ends: bool) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(CheckError { error: self.in_context(error), path: self.path.clone(), invalid, ends });
         }
     }
 
     fn wrong_type(&mut self, value: String, type_: String, ends: bool) {
-        self.save(Error::Type { value, type_, struct_: "", field: String::new() }, ends);
+        self.save(UnmarshalError::Type { value, type_, struct_: "", field: String::new() }, ends);
     }
 
     /// Checks a value of a type with its own `UnmarshalJSON`, which is decoded leniently.
     fn inner(&mut self, value: &Value, type_: Option<GoType>) {
         let Some(type_) = type_ else { return };
         self.decodes_leniently();
-        let mut reader = Reader::new(self.path.clone(), false, self.release, self.source);
+        let mut reader = CrdReader::new(self.path.clone(), false, self.release, self.source);
         if let Err((error, invalid)) = reader.unmarshal(value, type_) {
             self.save_at(invalid, error, true);
         }
@@ -213,7 +213,7 @@ impl<'r> Reader<'r> {
             (Shape::Int(_), Value::Int(_) | Value::Float(_)) => self.wrong_number(value, type_.name()),
             (Shape::Bytes, Value::String(text)) => {
                 if let Err(at) = Encoding::Standard.decode(text) {
-                    self.save(Error::Plain(format!("illegal base64 data at input byte {at}")), false);
+                    self.save(UnmarshalError::Plain(format!("illegal base64 data at input byte {at}")), false);
                 }
             }
             (Shape::List(item), Value::Array(items)) => self.items(items, |reader, one| reader.value(one, item)),
@@ -254,10 +254,10 @@ impl<'r> Reader<'r> {
             (SchemaOrNames, Value::Array(_)) => self.inner(value, GoType::of_schema_field(types, "required")),
             (SchemaOrList | SchemaOrNames | SchemaOrBool, Value::Object(_)) => self.inner(value, GoType::schema(types)),
             (SchemaOrList | SchemaOrNames, _) | (SchemaOrBool, Value::Bool(_)) => {}
-            (SchemaOrBool, _) => self.save(Error::Plain("boolean or JSON schema expected".to_owned()), true),
+            (SchemaOrBool, _) => self.save(UnmarshalError::Plain("boolean or JSON schema expected".to_owned()), true),
             (Time, Value::String(text)) => {
                 if let Err(error) = time::parse(text) {
-                    self.save(Error::Plain(error.into()), true);
+                    self.save(UnmarshalError::Plain(error.into()), true);
                 }
             }
             (Time, _) => self.wrong_type(go_kind(value).to_owned(), "string".to_owned(), true),
@@ -342,7 +342,7 @@ mod tests {
 
     struct Text<'a>(&'a str);
 
-    impl Source for Text<'_> {
+    impl SourceText for Text<'_> {
         // Sufficient for fields with distinct names.
         fn position(&self, path: &str) -> usize {
             path.rsplit('.').next().and_then(|name| self.0.find(name)).unwrap_or(0)

@@ -21,13 +21,13 @@ use std::fmt::Write as _;
 /// # Errors
 /// Returns Go's message for the first value of a wrong type.
 pub fn restore(object: &mut Value, root: GoType, release: Release) -> Result<Vec<String>, DecodeError> {
-    let mut walk = Walk { release, path: String::new(), shown: String::new(), unknown: Vec::new() };
+    let mut walk = CrdRestorer { release, path: String::new(), shown: String::new(), unknown: Vec::new() };
     walk.value(object, root).map_err(|message| DecodeError { message: message.into(), path: walk.path })?;
     sort_by_error(&mut walk.unknown);
     Ok(walk.unknown)
 }
 
-struct Walk {
+struct CrdRestorer {
     release: Release,
     /// The path of the current value; after an error, that of the invalid value.
     path: String,
@@ -36,7 +36,7 @@ struct Walk {
     unknown: Vec<String>,
 }
 
-impl Walk {
+impl CrdRestorer {
     fn value(&mut self, value: &mut Value, type_: GoType) -> Result<(), GoError> {
         let shape = type_.shape();
         match (shape, &mut *value) {

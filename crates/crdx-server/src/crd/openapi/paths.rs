@@ -36,7 +36,7 @@ enum Model {
     DeleteOptions,
 }
 
-struct Operation {
+struct OpenApiOperation {
     method: &'static str,
     /// `x-kubernetes-action`
     action: &'static str,
@@ -52,7 +52,7 @@ const OK: (u16, &str) = (200, "OK");
 const CREATED: (u16, &str) = (201, "Created");
 const ACCEPTED: (u16, &str) = (202, "Accepted");
 
-const LIST: Operation = Operation {
+const LIST: OpenApiOperation = OpenApiOperation {
     method: "get",
     action: "list",
     verb: "list",
@@ -61,7 +61,7 @@ const LIST: Operation = Operation {
     codes: &[OK],
     options: &LIST_OPTIONS,
 };
-const CREATE: Operation = Operation {
+const CREATE: OpenApiOperation = OpenApiOperation {
     method: "post",
     action: "post",
     verb: "create",
@@ -70,7 +70,7 @@ const CREATE: Operation = Operation {
     codes: &[OK, CREATED, ACCEPTED],
     options: &["dryRun", "fieldManager", "fieldValidation"],
 };
-const DELETE_COLLECTION: Operation = Operation {
+const DELETE_COLLECTION: OpenApiOperation = OpenApiOperation {
     method: "delete",
     action: "deletecollection",
     verb: "deletecollection",
@@ -79,7 +79,7 @@ const DELETE_COLLECTION: Operation = Operation {
     codes: &[OK],
     options: &LIST_OPTIONS,
 };
-const DELETE: Operation = Operation {
+const DELETE: OpenApiOperation = OpenApiOperation {
     method: "delete",
     action: "delete",
     verb: "delete",
@@ -95,8 +95,8 @@ const DELETE: Operation = Operation {
     ],
 };
 /// A GET of the object or of a subresource.
-const fn read(answer: Model) -> Operation {
-    Operation {
+const fn read(answer: Model) -> OpenApiOperation {
+    OpenApiOperation {
         method: "get",
         action: "get",
         verb: "read",
@@ -106,8 +106,8 @@ const fn read(answer: Model) -> Operation {
         options: &["resourceVersion"],
     }
 }
-const fn replace(answer: Model) -> Operation {
-    Operation {
+const fn replace(answer: Model) -> OpenApiOperation {
+    OpenApiOperation {
         method: "put",
         action: "put",
         verb: "replace",
@@ -117,8 +117,8 @@ const fn replace(answer: Model) -> Operation {
         options: &["dryRun", "fieldManager", "fieldValidation"],
     }
 }
-const fn patch(answer: Model) -> Operation {
-    Operation {
+const fn patch(answer: Model) -> OpenApiOperation {
+    OpenApiOperation {
         method: "patch",
         action: "patch",
         verb: "patch",
@@ -132,7 +132,7 @@ const fn patch(answer: Model) -> Operation {
 /// Builds `paths`.
 pub fn paths(crd: &CustomResourceDefinition, version: &str, openapi_version: OpenApiVersion) -> Map {
     let spec = &crd.spec;
-    let writer = Writer { crd, version, openapi_version };
+    let writer = PathsWriter { crd, version, openapi_version };
     let mut out = Map::new();
     let mut root = format!("/apis/{}/{version}/{}", spec.group, spec.names.plural);
     if spec.namespaced() {
@@ -155,13 +155,13 @@ pub fn paths(crd: &CustomResourceDefinition, version: &str, openapi_version: Ope
     out
 }
 
-struct Writer<'a> {
+struct PathsWriter<'a> {
     crd: &'a CustomResourceDefinition,
     version: &'a str,
     openapi_version: OpenApiVersion,
 }
 
-impl Writer<'_> {
+impl PathsWriter<'_> {
     fn kind(&self) -> &str {
         &self.crd.spec.names.kind
     }
@@ -177,7 +177,7 @@ impl Writer<'_> {
         ])
     }
 
-    fn path(&self, subresource: &str, operations: &[Operation]) -> Value {
+    fn path(&self, subresource: &str, operations: &[OpenApiOperation]) -> Value {
         let namespaced = if self.crd.spec.namespaced() { "Namespaced" } else { "" };
         let mut title = subresource.to_owned();
         if let Some(first) = title.get_mut(..1) {
@@ -203,7 +203,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    fn operation(&self, subresource: &str, operation: &Operation, id: &str, options: &[&str]) -> Value {
+    fn operation(&self, subresource: &str, operation: &OpenApiOperation, id: &str, options: &[&str]) -> Value {
         let spec = &self.crd.spec;
         let group = spec.group.strip_suffix(".k8s.io").unwrap_or(&spec.group);
         let (verb, rest) = match operation.verb {
@@ -250,7 +250,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    fn responses(&self, operation: &Operation) -> Value {
+    fn responses(&self, operation: &OpenApiOperation) -> Value {
         let mut out = Map::from([("401".to_owned(), object([("description", "Unauthorized")]))]);
         for (code, description) in operation.codes {
             let mut response = Map::from([("description".to_owned(), Value::from(*description))]);

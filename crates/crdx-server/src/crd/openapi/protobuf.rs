@@ -9,13 +9,13 @@ const DEPTH: usize = 1000;
 
 /// A message type: its fields by JSON name, and the field number for members that start with `x-`.
 struct Message {
-    fields: &'static [(&'static str, u32, Kind)],
+    fields: &'static [(&'static str, u32, FieldEncoding)],
     extensions: u32,
 }
 
 /// The encoding of a field.
 #[derive(Clone, Copy)]
-enum Kind {
+enum FieldEncoding {
     Text,
     Texts,
     Bool,
@@ -42,7 +42,7 @@ enum Kind {
     NamedParameters,
 }
 
-use Kind::{
+use FieldEncoding::{
     Additional, Any, Anys, Bool, Double, Int, Items, Named, NamedOneOf, NamedParameters, One, Parameters, Repeated,
     ResponseSchema, Text, Texts, Types,
 };
@@ -184,7 +184,7 @@ fn message(message: &'static Message, value: &Value, depth: usize) -> Vec<u8> {
     out
 }
 
-fn field(out: &mut Vec<u8>, number: u32, kind: Kind, value: &Value, depth: usize) {
+fn field(out: &mut Vec<u8>, number: u32, kind: FieldEncoding, value: &Value, depth: usize) {
     let items = || value.as_array().unwrap_or_default();
     match kind {
         Text => bytes(out, number, value.as_str().unwrap_or_default().as_bytes()),

@@ -1,7 +1,7 @@
 //! `conversion`: the strategy and its webhook (`apiserver/pkg/util/webhook/validation.go`).
 
 use super::enum_text::enum_text;
-use super::options::Options;
+use super::options::ValidationOptions;
 use crate::crd::{Conversion, ServiceReference, Spec, WebhookClientConfig};
 use crdx_value::field::names::{dns1035_label, dns1123_subdomain};
 use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
@@ -18,7 +18,12 @@ pub(crate) fn is_accepted_review_version(v: &str) -> bool {
 }
 
 /// Validates `conversion`.
-pub fn validate(conversion: &Conversion, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+pub fn validate(
+    conversion: &Conversion,
+    options: &ValidationOptions,
+    path: &FieldPath<'_>,
+    errors: &mut BoundedErrors,
+) {
     enum_text(&conversion.strategy, &["None", "Webhook"], &path.child("strategy"), errors);
     let config_path = path.child("webhookClientConfig");
     let versions_path = path.child("conversionReviewVersions");
@@ -70,7 +75,7 @@ pub fn has_invalid_ca_bundle(spec: &Spec) -> bool {
     config.is_some_and(|c| !c.ca_bundle.is_empty() && super::ca_bundle::check(&c.ca_bundle).is_err())
 }
 
-fn review_versions(versions: &[String], options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+fn review_versions(versions: &[String], options: &ValidationOptions, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     if versions.is_empty() {
         errors.push(FieldError::required(path, ""));
         return;

@@ -6,7 +6,7 @@
 use super::structural;
 use crate::crd::aggregate::aggregate;
 use crate::pipeline::coerce::coerce;
-use crate::pipeline::compiled::{Dialect, Node};
+use crate::pipeline::compiled::{Dialect, SchemaNode};
 use crate::pipeline::prune::prune;
 use crate::pipeline::prune_defaults::{ResourcePath, changes_any, is_unservable, wrap_at};
 use crate::pipeline::unknown::Unknown;
@@ -24,9 +24,14 @@ pub(crate) fn validate_all(root: &Schema, pruned: bool, release: Release, path: 
     if !root.any(&mut |s| s.default.is_some()) {
         return Vec::new();
     }
-    let compiled = Node::compile(root, Dialect::Defaults, release);
-    let mut walk =
-        Walk { release, pruned, budget: OBJECT_BUDGET, steps: Steps::of_request(), errors: BoundedErrors::default() };
+    let compiled = SchemaNode::compile(root, Dialect::Defaults, release);
+    let mut walk = DefaultValidator {
+        release,
+        pruned,
+        budget: OBJECT_BUDGET,
+        steps: Steps::of_request(),
+        errors: BoundedErrors::default(),
+    };
     let context = DefaultContext { resource: &compiled, resource_path: None, in_metadata: false };
     // If the walk stops early, it has recorded an error.
     let _ = walk.node(root, &compiled, &context, true, path);
@@ -40,13 +45,13 @@ pub fn coerce_all(root: &mut Arc<Schema>, release: Release) {
     if !has_default || !root.any(&mut |s| s.x_embedded_resource) || !structural::is_structural(root, release) {
         return;
     }
-    let compiled = Node::compile(root, Dialect::Defaults, release);
+    let compiled = SchemaNode::compile(root, Dialect::Defaults, release);
     coerce_below(Arc::make_mut(root), (&compiled, release), true, false);
 }
 
-/// Visits the same nodes as [`Walk::node`], which does not descend into `additionalProperties` and does not change
+/// Visits the same nodes as [`DefaultValidator::node`], which does not descend into `additionalProperties` and does not change
 /// defaults in metadata.
-fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root: bool, in_metadata: bool) {
+fn coerce_below(schema: &mut Schema, (node, release): (&SchemaNode, Release), is_root: bool, in_metadata: bool) {
     if !node.has.defaults {
         return;
     }
@@ -66,7 +71,7 @@ fn coerce_below(schema: &mut Schema, (node, release): (&Node, Release), is_root:
     }
 }
 
-struct Walk {
+struct DefaultValidator {
     release: Release,
     /// True if defaults must not have unknown fields.
     pruned: bool,
@@ -83,18 +88,18 @@ struct Stop;
 #[derive(Clone, Copy)]
 struct DefaultContext<'a> {
     /// The enclosing resource: the root, or an embedded resource.
-    resource: &'a Node,
+    resource: &'a SchemaNode,
     /// The path from the resource to the value; `None` for the resource itself.
     resource_path: Option<&'a ResourcePath<'a>>,
     /// True inside the metadata of the resource, and for its apiVersion and kind.
     in_metadata: bool,
 }
 
-impl Walk {
+impl DefaultValidator {
     fn node(
         &mut self,
         schema: &Schema,
-        node: &Node,
+        node: &SchemaNode,
         context: &DefaultContext<'_>,
         is_root: bool,
         path: &FieldPath<'_>,
@@ -145,7 +150,7 @@ impl Walk {
     fn in_metadata(
         &self,
         default: &Value,
-        node: &Node,
+        node: &SchemaNode,
         context: &DefaultContext<'_>,
         path: &FieldPath<'_>,
     ) -> ErrorList {
@@ -170,7 +175,7 @@ impl Walk {
     }
 
     /// The errors of any other default. Unknown fields are reported, and rules are evaluated nevertheless.
-    fn elsewhere(&mut self, default: &Value, node: &Node, is_resource: bool, path: &FieldPath<'_>) -> ErrorList {
+    fn elsewhere(&mut self, default: &Value, node: &SchemaNode, is_resource: bool, path: &FieldPath<'_>) -> ErrorList {
         if self.pruned {
             let mut rest = default.clone();
             prune(&mut rest, Some(node), is_resource, &mut Unknown::new(false));
@@ -205,5 +210,5 @@ pub(crate) fn has_unpruned(root: &Schema, release: Release) -> bool {
     has_default
         && structural::is_structural(root, release)
         && !is_unservable(root)
-        && changes_any(&Node::compile(root, Dialect::Defaults, release), release)
+        && changes_any(&SchemaNode::compile(root, Dialect::Defaults, release), release)
 }

@@ -26,7 +26,12 @@ pub fn items(i: &Items, release: Release) -> BadValue {
 pub fn versions(spec: &Spec, release: Release) -> BadValue {
     let versions = spec.versions.as_slice();
     show(release, |w| {
-        w.given_list(versions, spec.versions_empty, "[]apiextensions.CustomResourceDefinitionVersion", Writer::version);
+        w.given_list(
+            versions,
+            spec.versions_empty,
+            "[]apiextensions.CustomResourceDefinitionVersion",
+            StructWriter::version,
+        );
     })
 }
 /// Formats a string that is a pointer in Go: since 1.34 it is quoted like JSON, before like Go.
@@ -40,13 +45,13 @@ const SCHEMA: &str = "apiextensions.JSONSchemaProps";
 /// The placeholder for the address of a pointer.
 const ADDRESS: &str = "0xc000000000";
 
-fn show(release: Release, write: impl FnOnce(&mut Writer)) -> BadValue {
-    let mut w = Writer { json: release.since(V1_34), first: true, out: String::new() };
+fn show(release: Release, write: impl FnOnce(&mut StructWriter)) -> BadValue {
+    let mut w = StructWriter { json: release.since(V1_34), first: true, out: String::new() };
     write(&mut w);
     BadValue::Raw(w.out)
 }
 
-struct Writer {
+struct StructWriter {
     /// True for JSON, false for Go syntax.
     json: bool,
     /// True until the first field of the current struct is written.
@@ -54,7 +59,7 @@ struct Writer {
     out: String,
 }
 
-impl Writer {
+impl StructWriter {
     fn raw(&mut self, text: &str) {
         self.out.push_str(text);
     }
@@ -286,7 +291,7 @@ impl Writer {
 
 /// Writes the keywords of a schema.
 struct SchemaWriter<'a> {
-    w: &'a mut Writer,
+    w: &'a mut StructWriter,
     empty: &'a Empty,
 }
 
@@ -295,7 +300,7 @@ impl KeywordVisitor for SchemaWriter<'_> {
         self.w.text(keyword.go_field, text);
     }
     fn optional_text(&mut self, keyword: Keyword, text: Option<&str>) {
-        self.w.optional(keyword.go_field, "string", text, Writer::string);
+        self.w.optional(keyword.go_field, "string", text, StructWriter::string);
     }
     fn flag(&mut self, keyword: Keyword, flag: bool) {
         self.w.flag(keyword.go_field, flag);
@@ -310,24 +315,24 @@ impl KeywordVisitor for SchemaWriter<'_> {
         self.w.optional(keyword.go_field, "int64", integer, |w, i| w.value(&Value::Int(i)));
     }
     fn json(&mut self, keyword: Keyword, value: Option<&Value>) {
-        self.w.optional(keyword.go_field, "apiextensions.JSON", value, Writer::value);
+        self.w.optional(keyword.go_field, "apiextensions.JSON", value, StructWriter::value);
     }
     fn json_list(&mut self, keyword: Keyword, values: &[Value]) {
         self.w.key(keyword.go_field);
-        self.w.given_list(values, self.empty.has(keyword.name), "[]apiextensions.JSON", Writer::value);
+        self.w.given_list(values, self.empty.has(keyword.name), "[]apiextensions.JSON", StructWriter::value);
     }
     fn names(&mut self, keyword: Keyword, names: &[String]) {
         self.w.key(keyword.go_field);
         self.w.strings(names, self.empty.has(keyword.name));
     }
     fn items(&mut self, keyword: Keyword, items: Option<&Items>) {
-        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrArray", items, Writer::items);
+        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrArray", items, StructWriter::items);
     }
     fn schemas(&mut self, keyword: Keyword, schemas: &[Schema]) {
         self.w.schemas(keyword.go_field, schemas, self.empty.has(keyword.name));
     }
     fn schema(&mut self, keyword: Keyword, schema: Option<&Schema>) {
-        self.w.optional(keyword.go_field, SCHEMA, schema, Writer::schema);
+        self.w.optional(keyword.go_field, SCHEMA, schema, StructWriter::schema);
     }
     fn schema_map(&mut self, keyword: Keyword, schemas: &BTreeMap<String, Box<Schema>>) {
         let type_ = "map[string]apiextensions.JSONSchemaProps";
@@ -338,20 +343,20 @@ impl KeywordVisitor for SchemaWriter<'_> {
         self.w.map((keyword.go_field, type_), schemas, self.empty.has(keyword.name), |w, s| w.schema(s));
     }
     fn schema_or_bool(&mut self, keyword: Keyword, value: Option<&SchemaOrBool>) {
-        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrBool", value, Writer::schema_or_bool);
+        self.w.optional(keyword.go_field, "apiextensions.JSONSchemaPropsOrBool", value, StructWriter::schema_or_bool);
     }
     fn dependencies(&mut self, keyword: Keyword, dependencies: &BTreeMap<String, SchemaOrNames>) {
         let type_ = "apiextensions.JSONSchemaDependencies";
         let is_given = self.empty.has(keyword.name);
-        self.w.map((keyword.go_field, type_), dependencies, is_given, Writer::schema_or_names);
+        self.w.map((keyword.go_field, type_), dependencies, is_given, StructWriter::schema_or_names);
     }
     fn external_docs(&mut self, keyword: Keyword, docs: Option<&ExternalDocumentation>) {
         let type_ = "apiextensions.ExternalDocumentation";
-        self.w.optional(keyword.go_field, type_, docs, Writer::external_documentation);
+        self.w.optional(keyword.go_field, type_, docs, StructWriter::external_documentation);
     }
     fn rules(&mut self, keyword: Keyword, rules: &[ValidationRule]) {
         self.w.key(keyword.go_field);
-        self.w.given_list(rules, self.empty.has(keyword.name), "apiextensions.ValidationRules", Writer::rule);
+        self.w.given_list(rules, self.empty.has(keyword.name), "apiextensions.ValidationRules", StructWriter::rule);
     }
 }
 

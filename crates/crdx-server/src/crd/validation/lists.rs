@@ -1,7 +1,7 @@
 //! Validates `x-kubernetes-list-type`, `x-kubernetes-list-map-keys` and `x-kubernetes-map-type`.
 
 use super::golang;
-use super::options::Options;
+use super::options::ValidationOptions;
 use crate::schema::{Items, Schema};
 use crdx_value::Value;
 use crdx_value::field::{BadValue, BoundedErrors, FieldError, FieldPath};
@@ -9,7 +9,7 @@ use crdx_value::release::Release;
 use std::collections::BTreeSet;
 
 /// Validates one node.
-pub fn validate(s: &Schema, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+pub fn validate(s: &Schema, options: &ValidationOptions, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     type_fits(
         s,
         s.x_map_type.as_deref(),

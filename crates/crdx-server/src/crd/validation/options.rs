@@ -13,7 +13,7 @@ pub(crate) const MAX_SELECTABLE_FIELDS: usize = 8;
 
 /// Options that relax validation for existing CRDs (`validationOptions`).
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ValidationOptions {
     /// The simulated release.
     pub release: Release,
     /// The strings of the new CRD that are not UTF-8.
@@ -52,7 +52,7 @@ pub struct PreexistingExpressions {
     pub message_expressions: BTreeSet<String>,
 }
 
-impl Options {
+impl ValidationOptions {
     /// The options for a new CRD.
     pub fn create(release: Release) -> Self {
         Self {

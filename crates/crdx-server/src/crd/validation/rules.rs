@@ -1,7 +1,7 @@
 //! Validates `x-kubernetes-validations` in a CRD: the texts of rules, their compilation and their estimated cost.
 
 use super::golang;
-use super::options::Options;
+use super::options::ValidationOptions;
 use super::structural;
 use crate::rules::compile::{NO_TYPE, NodeType, compile};
 use crate::rules::escape::escape;
@@ -77,7 +77,7 @@ pub struct Scope<'a> {
     release: Release,
     parent: Option<&'a Scope<'a>>,
     /// The step from the parent node.
-    step: Step<'a>,
+    step: ScopeStep<'a>,
     schema: &'a Schema,
     /// The maximum number of occurrences of the node in an object; `None` if unbounded.
     cardinality: Option<u64>,
@@ -88,7 +88,7 @@ pub struct Scope<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step<'a> {
+enum ScopeStep<'a> {
     Root,
     Property(&'a str),
     Elements,
@@ -101,7 +101,7 @@ impl<'a> Scope<'a> {
         Scope {
             release,
             parent: None,
-            step: Step::Root,
+            step: ScopeStep::Root,
             schema,
             cardinality: Some(1),
             within,
@@ -110,13 +110,13 @@ impl<'a> Scope<'a> {
     }
     /// The scope of a property.
     pub fn property(&'a self, parent: &Schema, name: &'a str, schema: &'a Schema) -> Self {
-        self.child(parent, Step::Property(name), schema)
+        self.child(parent, ScopeStep::Property(name), schema)
     }
     /// The scope of the items of a list or the values of a map.
     pub fn elements(&'a self, parent: &Schema, schema: &'a Schema) -> Self {
-        self.child(parent, Step::Elements, schema)
+        self.child(parent, ScopeStep::Elements, schema)
     }
-    fn child(&'a self, parent: &Schema, step: Step<'a>, schema: &'a Schema) -> Self {
+    fn child(&'a self, parent: &Schema, step: ScopeStep<'a>, schema: &'a Schema) -> Self {
         let children = most_children(parent);
         let cardinality = self.cardinality.zip(children).map(|(outer, children)| outer.saturating_mul(children));
         let within = self.within || !schema.x_validations.is_empty();
@@ -144,9 +144,9 @@ impl<'a> Scope<'a> {
                 Some(parent) => {
                     let above = parent.cel_type()?;
                     match self.step {
-                        Step::Root => None,
-                        Step::Property(name) => escape(name).and_then(|name| above.property(&name)),
-                        Step::Elements => Some(above.elements()),
+                        ScopeStep::Root => None,
+                        ScopeStep::Property(name) => escape(name).and_then(|name| above.property(&name)),
+                        ScopeStep::Elements => Some(above.elements()),
                     }
                 }
                 None => None,
@@ -222,7 +222,7 @@ fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
 pub fn expressions(
     s: &Schema,
     scope: &Scope<'_>,
-    options: &Options,
+    options: &ValidationOptions,
     uncorrelatable: Option<&FieldPath<'_>>,
     path: &FieldPath<'_>,
     costs: &mut Costs,

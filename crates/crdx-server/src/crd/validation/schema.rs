@@ -1,6 +1,6 @@
 //! Validates the schema of a version: allowed OpenAPI keywords, structure, defaults, list types and rules.
 
-use super::options::{Options, TYPES};
+use super::options::{TYPES, ValidationOptions};
 use super::rules::{self, Costs};
 use super::{defaults, golang, lists, structural};
 use crate::crd::Validation;
@@ -13,7 +13,7 @@ use crdx_value::release::Release;
 pub fn validate(
     validation: &Validation,
     status: bool,
-    options: &Options,
+    options: &ValidationOptions,
     unchanged: bool,
     path: &FieldPath<'_>,
     errors: &mut BoundedErrors,
@@ -40,7 +40,7 @@ pub fn validate(
         errors.extend(found);
     }
 
-    let mut walk = Walk {
+    let mut walk = SchemaValidator {
         options,
         supported: unsupported.is_none(),
         errors: BoundedErrors::default(),
@@ -55,7 +55,7 @@ pub fn validate(
         rules: rules_can_run.then(|| rules::Scope::root(schema, options.release)),
     };
     walk.node(schema, &context, &schema_path);
-    let Walk { errors: found, rule_errors, costs, .. } = walk;
+    let SchemaValidator { errors: found, rule_errors, costs, .. } = walk;
     errors.extend(found.finish());
     errors.extend(rule_errors.finish());
 
@@ -107,8 +107,8 @@ fn root_with_status(s: &Schema, path: &FieldPath<'_>, release: Release, errors: 
     }
 }
 
-struct Walk<'o> {
-    options: &'o Options,
+struct SchemaValidator<'o> {
+    options: &'o ValidationOptions,
     /// True if the root, and thus every node, can be converted to a structural schema.
     supported: bool,
     errors: BoundedErrors,
@@ -143,7 +143,7 @@ impl<'a> NodeContext<'a> {
     }
 }
 
-impl Walk<'_> {
+impl SchemaValidator<'_> {
     fn node(&mut self, s: &Schema, context: &NodeContext<'_>, path: &FieldPath<'_>) {
         let before = self.errors.len();
         self.forbidden(s, context, path);

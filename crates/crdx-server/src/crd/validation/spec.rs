@@ -2,7 +2,7 @@
 
 use super::enum_text::enum_text;
 use super::golang;
-use super::options::{MAX_SELECTABLE_FIELDS, Options, schemas};
+use super::options::{MAX_SELECTABLE_FIELDS, ValidationOptions, schemas};
 use super::schema;
 use crate::crd::{Column, CrdVersion, Names, Spec, Subresources, Validation};
 use crate::rules::field_path;
@@ -17,7 +17,7 @@ const COLUMN_TYPES: &str = "boolean,date,integer,number,string";
 const COLUMN_FORMATS: &str = "byte,date,date-time,double,float,int32,int64,password";
 
 /// Validates `spec`.
-pub fn validate(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+pub fn validate(spec: &Spec, options: &ValidationOptions, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let mut options = options.clone();
     let group = path.child("group");
     let messages = dns1123_subdomain(spec.group.as_bytes());
@@ -95,7 +95,13 @@ fn has_extensions(s: &Schema) -> bool {
         || !s.x_validations.is_empty()
 }
 
-fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+fn missing_schemas(
+    spec: &Spec,
+    options: &ValidationOptions,
+    prunes: bool,
+    path: &FieldPath<'_>,
+    errors: &mut BoundedErrors,
+) {
     if spec.validation.as_ref().is_some_and(|v| v.schema.is_some()) {
         return;
     }
@@ -116,7 +122,7 @@ fn missing_schemas(spec: &Spec, options: &Options, prunes: bool, path: &FieldPat
     }
 }
 
-fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+fn versions(spec: &Spec, options: &ValidationOptions, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let versions_path = path.child("versions");
     let mut seen = BTreeSet::new();
     let mut unique = true;
@@ -186,7 +192,13 @@ fn versions(spec: &Spec, options: &Options, path: &FieldPath<'_>, errors: &mut B
     }
 }
 
-fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+fn version(
+    v: &CrdVersion,
+    status: bool,
+    options: &ValidationOptions,
+    path: &FieldPath<'_>,
+    errors: &mut BoundedErrors,
+) {
     deprecation_warning(v, options, &path.child("deprecationWarning"), errors);
     if let Some(validation) = &v.schema {
         let unchanged = options.unchanged_versions.contains(&v.name);
@@ -223,7 +235,7 @@ fn version(v: &CrdVersion, status: bool, options: &Options, path: &FieldPath<'_>
     }
 }
 
-fn deprecation_warning(v: &CrdVersion, options: &Options, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
+fn deprecation_warning(v: &CrdVersion, options: &ValidationOptions, path: &FieldPath<'_>, errors: &mut BoundedErrors) {
     let Some(warning) = v.deprecation_warning.as_deref() else { return };
     let mut invalid =
         |detail: String| errors.push(FieldError::invalid(path, golang::text(warning, options.release), detail));

@@ -3,14 +3,14 @@
 use super::conversion::{has_invalid_ca_bundle, is_accepted_review_version};
 use super::defaults::has_unpruned;
 use super::lists::{has_loose_keys, is_non_atomic_set};
-use super::options::{MAX_SELECTABLE_FIELDS, Options, PreexistingExpressions, TYPES, schemas};
+use super::options::{MAX_SELECTABLE_FIELDS, PreexistingExpressions, TYPES, ValidationOptions, schemas};
 use super::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::schema::Schema;
 use crdx_value::release::{Release, V1_31, V1_35};
 use std::collections::BTreeSet;
 
-impl Options {
+impl ValidationOptions {
     /// The options for an update from `old` to `new`.
     pub fn update(new: &CustomResourceDefinition, old: &CustomResourceDefinition, release: Release) -> Self {
         let spec = &old.spec;

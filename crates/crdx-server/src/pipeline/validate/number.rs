@@ -4,7 +4,7 @@
 //! 0.1` with `type: number` and an integer value has the factor 0. A bound outside the range of the type is an error
 //! for every value.
 
-use super::report::{Outcome, Report, ValuePath};
+use super::report::{ErrorReporter, ValidationOutcome, ValuePath};
 use crate::pipeline::compiled::{Checks, Type};
 use crdx_value::field::BadValue;
 use crdx_value::{Value, number};
@@ -61,7 +61,7 @@ fn unfit(what: &str, checks: &Checks, path: &ValuePath<'_>) -> String {
 }
 
 /// Validates a number.
-pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, out: &mut Outcome) {
+pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &ErrorReporter, out: &mut ValidationOutcome) {
     out.passed += 1;
     let (int, float, fits) = match v {
         Value::Int(i) => (Some(*i), *i as f64, int_fits(*i, checks)),
@@ -72,7 +72,7 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
         out.fail(report.unplaced(path, unfit("Checked", checks, path)));
     }
     // Converts a bound to the type of the value, or to a float if it is out of range for the schema's type.
-    let native = |bound: f64, what: &str, out: &mut Outcome| {
+    let native = |bound: f64, what: &str, out: &mut ValidationOutcome| {
         let fits = float_fits(bound, checks);
         if !fits {
             out.fail(report.unplaced(path, unfit(what, checks, path)));
@@ -93,7 +93,7 @@ pub fn check(v: &Value, checks: &Checks, path: &ValuePath<'_>, report: &Report, 
             out.fail(report.invalid(path, BadValue::Value(bad), text));
         }
     }
-    let outside = |native: Option<(i64, i64)>, bound: f64, relation: &str, out: &mut Outcome| {
+    let outside = |native: Option<(i64, i64)>, bound: f64, relation: &str, out: &mut ValidationOutcome| {
         let (bound, bad) = match native {
             Some((_, bound)) => (bound.to_string(), v.clone()),
             None => (number::format_v(bound), Value::Float(float)),

@@ -72,19 +72,19 @@ pub struct ValidationError {
 
 /// The result of validating a value against a schema.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct ValidationOutcome {
     pub errors: Vec<ValidationError>,
     /// The number of passed checks, by which branches are ranked.
     pub passed: usize,
 }
 
-impl Outcome {
+impl ValidationOutcome {
     /// Adds an error.
     pub fn fail(&mut self, found: ValidationError) {
         self.errors.push(found);
     }
     /// Adds the outcome of a part.
-    pub fn merge(&mut self, other: Outcome) {
+    pub fn merge(&mut self, other: ValidationOutcome) {
         self.passed += other.passed;
         if self.errors.is_empty() {
             self.errors = other.errors;
@@ -101,7 +101,7 @@ impl Outcome {
 
 /// Creates errors.
 #[derive(Debug)]
-pub struct Report {
+pub struct ErrorReporter {
     /// The formatted path at which validation began; `None` for the nil path.
     pub prefix: Option<String>,
     /// The simulated release.
@@ -110,13 +110,13 @@ pub struct Report {
     pub steps: Steps,
 }
 
-impl Report {
+impl ErrorReporter {
     pub fn new(prefix: Option<String>, release: Release) -> Self {
         Self { prefix, release, steps: Steps::of_request() }
     }
 
     /// The errors of the outcome, or that validation was not finished.
-    pub fn finish(self, outcome: Outcome) -> ErrorList {
+    pub fn finish(self, outcome: ValidationOutcome) -> ErrorList {
         if self.steps.are_spent() {
             return vec![FieldError::unfinished(&ROOT)];
         }

@@ -1,8 +1,8 @@
 //! Apply configurations: merges them into the object with the types of the published OpenAPI schema
 //! (`mutating/patch/smd.go`).
 
-use super::Failure;
-use super::native::{self, NativeValue, Step};
+use super::MutationFailure;
+use super::native::{self, NativeStep, NativeValue};
 use crate::apply::path::PathElement;
 use crate::apply::typed::{
     errors_text,
@@ -22,7 +22,7 @@ const VALIDATION: Validation = Validation { allow_duplicates: false, printf: fal
 ///
 /// # Errors
 /// Returns the server's message if the configuration cannot be applied.
-pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, Failure> {
+pub fn apply(value: &CelValue<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, MutationFailure> {
     let CelValue::Message(message) = value else {
         let reason = format!("unsupported return type from ApplyConfiguration expression: {}", value.type_name());
         return Err(reason.into());
@@ -79,7 +79,7 @@ pub(crate) fn check_names(
     Ok(())
 }
 
-fn merged(message: &Message<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, Failure> {
+fn merged(message: &Message<'_>, object: &Value, types: &Type, steps: &Steps) -> Result<Value, MutationFailure> {
     let mut native_values = Vec::new();
     let mut patch = native::object(message, &mut native_values, steps)
         .map_err(|error| error.within(|error| format!("invalid return type: {error}")))?;
@@ -89,7 +89,8 @@ fn merged(message: &Message<'_>, object: &Value, types: &Type, steps: &Steps) ->
         }
     }
     let patch = Value::Object(patch);
-    let failed = |what: &str, error: String| Failure::OfPolicy(format!("error applying patch: {what}: {error}"));
+    let failed =
+        |what: &str, error: String| MutationFailure::OfPolicy(format!("error applying patch: {what}: {error}"));
     let mut errors = validate(types, &patch, VALIDATION);
     errors.extend(native_values.iter().filter_map(|value| native_value_error(types, &patch, value)));
     if !errors.is_empty() {
@@ -118,12 +119,12 @@ fn native_value_error(
     let (mut at, mut value) = (types, patch);
     for step in &native_value.path {
         match (at.choice_for(value)?, step) {
-            (Choice::Map(map), Step::Key(key)) => {
+            (Choice::Map(map), NativeStep::Key(key)) => {
                 path.push_str(&PathElement::Field(key.clone()).to_string());
                 at = map.type_of(key)?;
                 value = value.get(key)?;
             }
-            (Choice::List(list), Step::Index(index)) => {
+            (Choice::List(list), NativeStep::Index(index)) => {
                 path.push_str(&PathElement::Index(*index).to_string());
                 at = list.items.resolve();
                 value = value.as_array()?.get(*index)?;

@@ -1,8 +1,8 @@
 //! JSON patches created by expressions (`mutating/patch/json_patch.go`).
 
 use super::native::{self, NativeError};
-use super::{Failure, apply::check_names};
-use crate::apply::json_patch::{MemberError, Operation, Patch};
+use super::{MutationFailure, apply::check_names};
+use crate::apply::json_patch::{MemberError, Patch, PatchOperation};
 use crate::policies::denial::Refused;
 use crdx_cel::value::{Message, Value as CelValue, message::OBJECT};
 use crdx_value::steps::Steps;
@@ -12,7 +12,7 @@ use crdx_value::{Value, json as json_text, quote};
 ///
 /// # Errors
 /// Returns the server's message for an invalid operation, or for a result that is not an object.
-pub fn apply(value: &CelValue<'_>, object: &Value, steps: &Steps) -> Result<Value, Failure> {
+pub fn apply(value: &CelValue<'_>, object: &Value, steps: &Steps) -> Result<Value, MutationFailure> {
     let CelValue::List(list) = value else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned().into());
     };
@@ -32,19 +32,19 @@ pub fn apply(value: &CelValue<'_>, object: &Value, steps: &Steps) -> Result<Valu
         match patch.apply(operation, &mut document) {
             Ok(()) => {}
             Err(error) if error.is_failed_test() => return Ok(object.clone()),
-            Err(error) if error.is_unfinished() => return Err(Failure::OfServer(Refused::Unfinished)),
+            Err(error) if error.is_unfinished() => return Err(MutationFailure::OfServer(Refused::Unfinished)),
             Err(error) => return Err(format!("JSON Patch: {error}").into()),
         }
     }
     let kind = document.str_at(&["kind"]).unwrap_or_default();
     if kind.is_empty() {
         let text = json_text::to_string(&document);
-        return Err(Failure::OfServer(Refused::Internal(format!("Object 'Kind' is missing in '{text}'"))));
+        return Err(MutationFailure::OfServer(Refused::Internal(format!("Object 'Kind' is missing in '{text}'"))));
     }
     Ok(document)
 }
 
-fn operation(message: &Message<'_>, steps: &Steps) -> Result<Operation, NativeError> {
+fn operation(message: &Message<'_>, steps: &Steps) -> Result<PatchOperation, NativeError> {
     let text = |name: &str| match message.fields.get(name) {
         Some(CelValue::String(text)) => text.to_string(),
         _ => String::new(),
@@ -70,7 +70,7 @@ fn operation(message: &Message<'_>, steps: &Steps) -> Result<Operation, NativeEr
     };
     let from = if from.is_empty() { Err(MemberError::NoFrom) } else { through_go(from) };
     let op = through_go(text("op")).unwrap_or_else(|_| "unknown".to_owned());
-    Ok(Operation { op, path: through_go(text("path")), from, value })
+    Ok(PatchOperation { op, path: through_go(text("path")), from, value })
 }
 
 /// Returns the text after Go quoting and JSON decoding: some of Go's escapes are invalid in JSON.

@@ -44,7 +44,7 @@ impl From<Spent> for NativeError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NativeValue {
     /// The keys and indices on the path to the value.
-    pub path: Vec<Step>,
+    pub path: Vec<NativeStep>,
     /// `%v` of the value.
     pub printed: String,
     /// `%#v` of the value.
@@ -55,7 +55,7 @@ pub(crate) struct NativeValue {
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NativeStep {
     /// A member of an object.
     Key(String),
     /// An item of a list.
@@ -73,7 +73,7 @@ pub fn object(message: &Message<'_>, native_values: &mut Vec<NativeValue>, steps
 
 /// The conversion of one object.
 struct Conversion<'c> {
-    path: Vec<Step>,
+    path: Vec<NativeStep>,
     native_values: &'c mut Vec<NativeValue>,
     steps: &'c Steps,
 }
@@ -82,7 +82,7 @@ impl Conversion<'_> {
     fn members(&mut self, message: &Message<'_>) -> Result<Map, NativeError> {
         let mut out = Map::new();
         for (name, value) in &message.fields {
-            self.path.push(Step::Key(name.to_string()));
+            self.path.push(NativeStep::Key(name.to_string()));
             let converted = self.field(value).map_err(|error| {
                 error.within(|error| format!("fail to convert field {}: {error}", quote::go_quote(name)))
             })?;
@@ -103,7 +103,7 @@ impl Conversion<'_> {
                 let mut out = Vec::new();
                 for (index, item) in list.iter().enumerate() {
                     let item = item.map_err(|error| error.to_string())?;
-                    self.path.push(Step::Index(index));
+                    self.path.push(NativeStep::Index(index));
                     out.push(if shallow { self.raw(&item)? } else { self.field(&item)? });
                     self.path.pop();
                 }
@@ -118,7 +118,7 @@ impl Conversion<'_> {
                         let (printed, type_) = (quoted(&key), go_type(&key));
                         return Err(format!("map key {printed} is of type {type_}, not string").into());
                     };
-                    self.path.push(Step::Key(key.to_string()));
+                    self.path.push(NativeStep::Key(key.to_string()));
                     let value = if shallow { self.raw(&value)? } else { self.field(&value)? };
                     self.path.pop();
                     out.insert(key.to_string(), value);
@@ -160,7 +160,7 @@ impl Conversion<'_> {
                 // Concatenated lists are flattened.
                 let mut out = Vec::new();
                 for (index, item) in list.iter().enumerate() {
-                    self.path.push(Step::Index(index));
+                    self.path.push(NativeStep::Index(index));
                     out.push(self.raw(&item.map_err(|error| error.to_string())?)?);
                     self.path.pop();
                 }

@@ -4,7 +4,7 @@ use crate::crd::{self, CustomResourceDefinition, openapi};
 use crate::policies::request::Kind;
 use crate::schema::Schema;
 use crdx_types::openapi::resolved;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_types::types::Types;
 use crdx_value::release::Release;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl KnownType {
 
     /// Returns the built-in kinds that a release serves by default.
     pub fn built_in(release: Release) -> impl Iterator<Item = Self> {
-        let of = |resource: &Resource| Self {
+        let of = |resource: &ApiResource| Self {
             kind: Kind {
                 group: resource.group.to_owned(),
                 version: resource.version.to_owned(),

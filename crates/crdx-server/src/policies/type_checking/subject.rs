@@ -24,7 +24,7 @@ pub enum Untyped {
 
 /// A type with the declarations of its objects.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct TypeCheckingSubject {
     /// The kind.
     pub kind: Kind,
     /// The type of `object` and `oldObject`; `None` means any type.
@@ -47,7 +47,7 @@ pub fn params(policy: &Policy, types: &[KnownType], release: Release) -> Option<
     KnownType::built_in(release).chain(types.iter().cloned()).find(|known| is_wanted(&known.kind))
 }
 
-impl Subject {
+impl TypeCheckingSubject {
     /// Creates a subject from a type and the policy's params. If the type of params is unknown, it may be any type. The
     /// server before 1.36 does not declare `params` in that case, but it knows the CRDs of its cluster.
     pub fn new(

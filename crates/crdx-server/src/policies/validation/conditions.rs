@@ -1,6 +1,6 @@
 //! `matchConditions` and `variables` (`validateMatchConditions`, `validateVariable`).
 
-use super::expressions::{Compiler, Expression, Stored, check};
+use super::expressions::{Compiler, ExpressionParameters, StoredExpressions, check};
 use super::values::{Spec, list, present, text};
 use crdx_cel::types::Type;
 use crdx_value::Value;
@@ -40,7 +40,7 @@ pub(crate) fn validate_conditions(
     spec: Spec<'_>,
     old: Option<&Value>,
     compiler: &Compiler,
-    stored: &Stored<'_>,
+    stored: &StoredExpressions<'_>,
     errors: &mut ErrorList,
 ) {
     let conditions = list(spec.value, "matchConditions");
@@ -62,7 +62,7 @@ pub(crate) fn validate_conditions(
         if expression.is_empty() {
             errors.push(FieldError::required(&expression_path, ""));
         } else {
-            let expression = Expression {
+            let expression = ExpressionParameters {
                 source: expression,
                 shown: expression,
                 stored: stored.match_conditions.contains(expression),
@@ -86,7 +86,12 @@ pub(crate) fn validate_conditions(
 }
 
 /// Validates variables. `compiler` declares them for later expressions.
-pub(crate) fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
+pub(crate) fn validate_variables(
+    spec: Spec<'_>,
+    compiler: &mut Compiler,
+    stored: &StoredExpressions<'_>,
+    errors: &mut ErrorList,
+) {
     let path = spec.path.child("variables");
     for (index, variable) in list(spec.value, "variables").iter().enumerate() {
         let path = path.index(index);
@@ -104,7 +109,7 @@ pub(crate) fn validate_variables(spec: Spec<'_>, compiler: &mut Compiler, stored
             errors.push(FieldError::required(&path, "expression is not specified"));
             continue;
         }
-        let expression = Expression {
+        let expression = ExpressionParameters {
             source,
             shown: source,
             stored: stored.validations.contains(source),

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 /// The expressions of the stored policy, by purpose (`preexistingExpressions`).
 #[derive(Debug, Default)]
-pub struct Stored<'v> {
+pub struct StoredExpressions<'v> {
     /// Match conditions.
     pub match_conditions: HashSet<&'v str>,
     /// Validations. The server also compares variables with them.
@@ -25,7 +25,7 @@ pub struct Stored<'v> {
     pub apply_configurations: HashSet<&'v str>,
 }
 
-impl<'v> Stored<'v> {
+impl<'v> StoredExpressions<'v> {
     /// Collects the expressions of a stored spec.
     pub(crate) fn from_spec(spec: Option<&'v Value>) -> Self {
         let Some(spec) = spec else { return Self::default() };
@@ -42,7 +42,7 @@ impl<'v> Stored<'v> {
 }
 
 /// The parameters for compiling one expression.
-pub struct Expression<'a> {
+pub struct ExpressionParameters<'a> {
     /// The expression to compile.
     pub source: &'a str,
     /// The expression in errors.
@@ -83,7 +83,7 @@ impl Compiler {
 pub fn check(
     environments: &Environments,
     path: &FieldPath<'_>,
-    expression: &Expression<'_>,
+    expression: &ExpressionParameters<'_>,
     errors: &mut ErrorList,
 ) -> Option<Type> {
     let mode = if expression.stored { Mode::Stored } else { Mode::New };

@@ -1,7 +1,7 @@
 //! `MutatingAdmissionPolicy` (`validateMutatingAdmissionPolicySpec`).
 
 use super::conditions::{validate_conditions, validate_variables};
-use super::expressions::{Compiler, Expression, Stored, check};
+use super::expressions::{Compiler, ExpressionParameters, StoredExpressions, check};
 use super::validating::FAILURE_POLICIES;
 use super::values::{Spec, list, present, text, typed};
 use super::{params, resources};
@@ -17,7 +17,7 @@ const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 /// Validates a policy.
 pub fn validate(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
-    let stored = Stored::from_spec(old);
+    let stored = StoredExpressions::from_spec(old);
     let mut compiler = Compiler::new(true, param_kind.is_some(), spec.release);
     spec.one_of("failurePolicy", &FAILURE_POLICIES, errors);
     if let Some(value) = param_kind {
@@ -46,7 +46,7 @@ pub fn validate(spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     }
 }
 
-fn validate_mutation(mutation: Spec<'_>, compiler: &Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
+fn validate_mutation(mutation: Spec<'_>, compiler: &Compiler, stored: &StoredExpressions<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = mutation;
     let patch_type = text(value, "patchType");
     let (own, other, type_) = match patch_type {
@@ -74,7 +74,7 @@ fn validate_mutation(mutation: Spec<'_>, compiler: &Compiler, stored: &Stored<'_
             if trimmed.is_empty() {
                 errors.push(FieldError::required(&path, ""));
             } else {
-                let expression = Expression {
+                let expression = ExpressionParameters {
                     source: trimmed,
                     shown: trimmed,
                     stored: stored.apply_configurations.contains(source),

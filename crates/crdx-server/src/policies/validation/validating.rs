@@ -1,7 +1,7 @@
 //! `ValidatingAdmissionPolicy` (`validateValidatingAdmissionPolicySpec`).
 
 use super::conditions::{validate_conditions, validate_variables};
-use super::expressions::{Compiler, Expression, Stored, check};
+use super::expressions::{Compiler, ExpressionParameters, StoredExpressions, check};
 use super::values::{Spec, list, present, text, typed};
 use super::{params, resources};
 use crate::policies::environment::Declarations;
@@ -21,7 +21,7 @@ const MAX_VALUE_LENGTH: usize = 5 * 1024;
 /// Validates the policy `name`.
 pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut ErrorList) {
     let param_kind = present(spec.value, "paramKind");
-    let stored = Stored::from_spec(old);
+    let stored = StoredExpressions::from_spec(old);
     let composed = !list(spec.value, "variables").is_empty();
     let mut compiler = Compiler::new(composed, param_kind.is_some(), spec.release);
     spec.one_of("failurePolicy", &FAILURE_POLICIES, errors);
@@ -59,14 +59,19 @@ pub fn validate(name: &str, spec: Spec<'_>, old: Option<&Value>, errors: &mut Er
     }
 }
 
-fn validate_validation(validation: Spec<'_>, compiler: &Compiler, stored: &Stored<'_>, errors: &mut ErrorList) {
+fn validate_validation(
+    validation: Spec<'_>,
+    compiler: &Compiler,
+    stored: &StoredExpressions<'_>,
+    errors: &mut ErrorList,
+) {
     let Spec { value, path, release } = validation;
     let source = text(value, "expression");
     let expression_path = path.child("expression");
     if source.trim().is_empty() {
         errors.push(FieldError::required(&expression_path, "expression is not specified"));
     } else {
-        let expression = Expression {
+        let expression = ExpressionParameters {
             source,
             shown: source,
             stored: stored.validations.contains(source),
@@ -80,7 +85,7 @@ fn validate_validation(validation: Spec<'_>, compiler: &Compiler, stored: &Store
     if !source.is_empty() && source.trim().is_empty() {
         errors.push(FieldError::invalid(&message_path, source, "must be non-empty if specified"));
     } else if !source.is_empty() {
-        let expression = Expression {
+        let expression = ExpressionParameters {
             source,
             shown: source,
             stored: stored.messages.contains(source),
@@ -109,7 +114,7 @@ fn validate_annotation(
     policy: &str,
     annotation: Spec<'_>,
     compiler: &Compiler,
-    stored: &Stored<'_>,
+    stored: &StoredExpressions<'_>,
     errors: &mut ErrorList,
 ) {
     let Spec { value, path, release } = annotation;
@@ -130,7 +135,7 @@ fn validate_annotation(
     } else if trimmed.len() > MAX_VALUE_LENGTH {
         errors.push(FieldError::required(&path, format!("must not exceed {MAX_VALUE_LENGTH} bytes in length")));
     } else {
-        let expression = Expression {
+        let expression = ExpressionParameters {
             source: trimmed,
             shown: source,
             stored: stored.audit_annotations.contains(source),

@@ -2,7 +2,7 @@
 //! `validateMutatingWebhookConfiguration`).
 
 use super::conditions::validate_conditions;
-use super::expressions::{Compiler, Stored};
+use super::expressions::{Compiler, StoredExpressions};
 use super::validating::FAILURE_POLICIES;
 use super::values::{Spec, list, present, text, texts, typed};
 use super::{resources, selector};
@@ -94,7 +94,10 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release, errors: &
     let old = old.map(|old| list(old, "webhooks"));
     let allowed = Allowed::new(webhooks, old);
     let conditions = old.unwrap_or_default().iter().flat_map(|webhook| list(webhook, "matchConditions"));
-    let stored = Stored { match_conditions: conditions.map(|c| text(c, "expression")).collect(), ..Stored::default() };
+    let stored = StoredExpressions {
+        match_conditions: conditions.map(|c| text(c, "expression")).collect(),
+        ..StoredExpressions::default()
+    };
     let mut seen = HashSet::new();
     for (index, value) in webhooks.iter().enumerate() {
         let path = root.index(index);
@@ -108,7 +111,7 @@ pub fn validate(object: &Value, old: Option<&Value>, release: Release, errors: &
     }
 }
 
-fn validate_webhook(webhook: Spec<'_>, allowed: &Allowed, stored: &Stored<'_>, errors: &mut ErrorList) {
+fn validate_webhook(webhook: Spec<'_>, allowed: &Allowed, stored: &StoredExpressions<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = webhook;
     qualified_name(text(value, "name"), &path.child("name"), errors);
     let rules = path.child("rules");

@@ -5,17 +5,17 @@ use std::net::IpAddr;
 
 /// Returns true if the text is a single address.
 pub(crate) fn is_address(text: &str) -> bool {
-    let mut reader = Reader { rest: text.as_bytes() };
+    let mut reader = AddressReader { rest: text.as_bytes() };
     reader.address(true) == Some(1) && reader.skip_comments().is_some() && reader.rest.is_empty()
 }
 
 /// Parses bytes; only ASCII characters are significant, and all others are treated like letters.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct AddressReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AddressReader<'a> {
     fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }

@@ -19,13 +19,13 @@ pub(in crate::server) struct ReinvocationContext {
     /// The object after the last round.
     pub output: Option<Value>,
     /// Webhooks that were called and may be called again.
-    pub invoked: BTreeSet<Key>,
+    pub invoked: BTreeSet<WebhookKey>,
     /// Webhooks to call in the second round.
-    pub again: BTreeSet<Key>,
+    pub again: BTreeSet<WebhookKey>,
 }
 
 /// The names of a configuration and of one of its webhooks.
-type Key = (String, String);
+type WebhookKey = (String, String);
 
 impl ReinvocationContext {
     /// Requires another call of the webhooks that were called and may be called again.

@@ -1,6 +1,6 @@
 //! Runs the admission chain for one write.
 
-use super::{Attributes, Chain, Mutation, Operation, OperationOptions, Plugin, Reinvocation, Report};
+use super::{AdmissionReport, Attributes, Chain, Mutation, Operation, OperationOptions, Plugin, Reinvocation};
 use crate::apply::managed::Managed;
 use crate::policies::findings::Findings;
 use crate::server::http::calls::Calls;
@@ -120,9 +120,9 @@ impl Review<'_> {
         ctx: &mut Context<'_>,
         (namespace, name): (&str, &str),
         old: Option<&Value>,
-        question: impl FnOnce(&Attributes<'_>, &Calls, &mut Report) -> Result<T, Refusal>,
+        question: impl FnOnce(&Attributes<'_>, &Calls, &mut AdmissionReport) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let mut report = Report::default();
+        let mut report = AdmissionReport::default();
         let result = question(&self.attributes(ctx, namespace, name, old), &ctx.calls, &mut report);
         for warning in report.warnings {
             ctx.warn(warning);

@@ -3,7 +3,7 @@
 
 use super::Controllers;
 use crate::server::metadata;
-use crate::server::registry::store::Stored;
+use crate::server::registry::store::StoredObject;
 use crate::server::strategy::namespace::finalized::{KUBERNETES, finalizers, set_finalizers};
 use crate::server::strategy::namespace_rule::NAME;
 use crate::server::strategy::serving::Serving;
@@ -49,7 +49,7 @@ impl Controllers<'_> {
         }
     }
 
-    fn replace_namespace(self, namespaces: &Serving, name: &str, stored: &Arc<Stored>, object: Value) {
+    fn replace_namespace(self, namespaces: &Serving, name: &str, stored: &Arc<StoredObject>, object: Value) {
         if object == *stored.raw() {
             return;
         }

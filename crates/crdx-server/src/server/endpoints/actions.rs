@@ -33,7 +33,7 @@ use crdx_types::empties::Empties;
 use crdx_types::encode::Encoded;
 use crdx_types::merge::Type;
 use crdx_value::GoError;
-use crdx_value::release::V1_34;
+use crdx_value::release::{V1_34, V1_38};
 use crdx_value::{Map, Value};
 use std::borrow::Cow;
 pub(in crate::server) use tokens::Issued;
@@ -116,11 +116,18 @@ impl Action {
         name: &str,
     ) -> Result<Answer, Refusal> {
         let parent = backend.registry(Box::new(parent));
-        let created = || Ok(Answer { code: 201, content: Content::Status(status_value("Success", 201, "", "", None)) });
+        let release = ctx.release();
+        let created = |revision: &str| {
+            let mut status = status_value("Success", 201, "", "", None);
+            if release.since(V1_38) {
+                metadata::set_text(&mut status, "resourceVersion", revision);
+            }
+            Ok(Answer { code: 201, content: Content::Status(status) })
+        };
         if let Some(resumed) = &mut ctx.resumed {
             let on_conflict = std::mem::take(&mut resumed.on_conflict);
-            if eviction::resume(ctx, &parent, name, on_conflict)? {
-                return created();
+            if let Some(revision) = eviction::resume(ctx, &parent, name, on_conflict)? {
+                return created(&revision);
             }
         }
         let input = negotiate::input(ctx.request.content_type.as_deref())?;
@@ -156,12 +163,12 @@ impl Action {
         };
         review.mutate(ctx, None, &mut object, &complete)?;
         let request = Request { name: &name, object, options: &options, review };
-        match self.name {
+        let revision = match self.name {
             "" | "binding" => binding::create(ctx, &parent, &request)?,
             "eviction" => eviction::create(ctx, backend, &parent, &request)?,
             _ => return tokens::create(ctx, (&backend.resources, issued), &parent, &kind, request),
-        }
-        created()
+        };
+        created(&revision)
     }
 
     fn scope(&self) -> RequestScope<'static> {

@@ -8,7 +8,7 @@ use crate::server::http::context::Context;
 use crate::server::http::negotiate::Endpoint;
 use crate::server::http::page::not_found_page;
 use crate::server::http::request::Method;
-use crate::server::http::route::Target;
+use crate::server::http::route::RequestInfo;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Verb;
 use crate::server::registry::patch;
@@ -139,7 +139,7 @@ fn find(backend: &Backend, ctx: &Context<'_>) -> Option<(Arc<Serving>, Arc<Versi
 }
 
 /// Returns true if the path of a verb with a body has a name, or none for a new object.
-fn is_routed(target: &Target) -> bool {
+fn is_routed(target: &RequestInfo) -> bool {
     match target.verb {
         "create" => target.name.is_empty(),
         "update" | "patch" => !target.name.is_empty(),

@@ -9,7 +9,7 @@ use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Verb;
 use crate::server::registry::patch;
-use crate::server::strategy::definition::{Definition, RESOURCE};
+use crate::server::strategy::definition::{DefinitionStrategy, RESOURCE};
 
 /// Handles a request for CRDs.
 pub(super) fn handle(backend: &Backend, ctx: Context<'_>) -> Reply {
@@ -17,7 +17,7 @@ pub(super) fn handle(backend: &Backend, ctx: Context<'_>) -> Reply {
     let subresource = target.subresource.as_str();
     let known = target.version == "v1" && target.resource == RESOURCE.resource && target.namespace.is_empty();
     if known && target.verb == "watch" && subresource.is_empty() && ctx.request.method == Method::Get {
-        return backend.registry(Box::new(Definition::new(&backend.resources, false))).watch(ctx).into();
+        return backend.registry(Box::new(DefinitionStrategy::new(&backend.resources, false))).watch(ctx).into();
     }
     if !known || !matches!(subresource, "" | "status") || target.name.is_empty() && !subresource.is_empty() {
         let text = "the server could not find the requested resource";
@@ -42,7 +42,7 @@ fn respond(backend: &Backend, mut ctx: Context<'_>) -> Response {
         _ => return ctx.refuse(Refusal::method_not_allowed()),
     };
     let Ok(output) = ctx.negotiate(Endpoint::Object) else { return ctx.refuse(Refusal::no_representation()) };
-    let registry = backend.registry(Box::new(Definition::new(&backend.resources, is_status)));
+    let registry = backend.registry(Box::new(DefinitionStrategy::new(&backend.resources, is_status)));
     let answer = verb.and_then(|verb| registry.answer(&mut ctx, verb));
     registry.respond(ctx, &output, answer)
 }

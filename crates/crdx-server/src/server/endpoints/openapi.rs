@@ -24,14 +24,14 @@ use std::sync::{Arc, Mutex};
 
 /// A serialized document.
 #[derive(Debug)]
-struct Document {
+struct OpenApiDocument {
     text: String,
     hash: String,
     /// `Last-Modified`, in seconds since the Unix epoch.
     since: i64,
 }
 
-impl Document {
+impl OpenApiDocument {
     fn new(value: &Value, now: Timestamp) -> Self {
         let text = json::to_string(value);
         Self { hash: digest::of_document(&text), text, since: now.seconds }
@@ -43,7 +43,7 @@ impl Document {
 pub(in crate::server) struct Published(Mutex<BTreeMap<String, CachedDocument>>);
 
 /// A cached document, and the tags of the compiled versions it was built from.
-type CachedDocument = (Vec<u64>, Arc<Document>);
+type CachedDocument = (Vec<u64>, Arc<OpenApiDocument>);
 
 /// The compiled versions that contribute to each document, by document path. The OpenAPI v2 document, whose key is
 /// [`V2`], includes all of them.
@@ -72,7 +72,7 @@ fn sources(resources: &Resources) -> Sources {
 
 impl Published {
     /// The document at `path`, rebuilt only if its compiled versions changed.
-    fn document(&self, path: &str, sources: &Sources, ctx: &Context<'_>) -> Option<Arc<Document>> {
+    fn document(&self, path: &str, sources: &Sources, ctx: &Context<'_>) -> Option<Arc<OpenApiDocument>> {
         let of = sources.get(path)?;
         let tags: Vec<u64> = of.iter().filter_map(|(s, version)| s.version(version).map(|v| v.tag())).collect();
         let mut published = lock(&self.0);
@@ -80,7 +80,7 @@ impl Published {
             return Some(Arc::clone(document));
         }
         published.retain(|path, _| sources.contains_key(path));
-        let document = Arc::new(Document::new(&write(path, of, ctx.release()), ctx.request.now));
+        let document = Arc::new(OpenApiDocument::new(&write(path, of, ctx.release()), ctx.request.now));
         published.insert(path.to_owned(), (tags, Arc::clone(&document)));
         Some(document)
     }
@@ -180,7 +180,7 @@ pub(super) fn v3_index(endpoints: &Endpoints, ctx: &Context<'_>) -> Response {
         let document = endpoints.published.document(path, &sources, ctx)?;
         Some((path.clone(), object([("serverRelativeURL", relative_url(path, &document.hash))])))
     });
-    let index = Document::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
+    let index = OpenApiDocument::new(&object([("paths", Value::Object(paths.collect()))]), ctx.request.now);
     with_hash(&index, Vec::new())
 }
 
@@ -210,7 +210,7 @@ fn relative_url(path: &str, hash: &str) -> String {
     format!("/openapi/v3/{path}?hash={hash}")
 }
 
-fn with_hash(document: &Document, headers: Vec<(&'static str, String)>) -> Response {
+fn with_hash(document: &OpenApiDocument, headers: Vec<(&'static str, String)>) -> Response {
     let mut response = text(200, document.text.clone(), "application/json");
     response.headers.extend(headers);
     response.headers.extend([

@@ -20,7 +20,7 @@ use crate::server::scope::GroupResource;
 use crdx_types::types::Types;
 use crdx_types::{Endpoint as BuiltInEndpoint, Strict, decode};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_37};
 use crdx_value::{Map, Value, object};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub(in crate::server) struct Review {
     pub kind: &'static str,
     pub namespaced: bool,
 }
+
+const ONE_KIND_OF_ATTRIBUTES: &str = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
@@ -178,6 +180,10 @@ impl Review {
         let member = |name: &str| object.at(&["spec", name]).filter(|value| !value.is_null());
         let (resource, other) = (member("resourceAttributes"), member("nonResourceAttributes"));
         match (resource, other) {
+            (both, other) if both.is_some() == other.is_some() && release.since(V1_37) => {
+                let shown = BadValue::new(other.unwrap_or(&Value::Null), release);
+                errors.push(FieldError::invalid(&spec, shown, ONE_KIND_OF_ATTRIBUTES));
+            }
             (Some(_), Some(other)) => errors.push(FieldError::invalid(
                 &spec.child("nonResourceAttributes"),
                 BadValue::new(other, release),
@@ -186,7 +192,7 @@ impl Review {
             (None, None) => errors.push(FieldError::invalid(
                 &spec.child("resourceAttributes"),
                 BadValue::new(&Value::Null, release),
-                "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+                ONE_KIND_OF_ATTRIBUTES,
             )),
             _ => {}
         }
@@ -310,7 +316,7 @@ mod tests {
         let message = status.str_at(&["message"]).unwrap();
         assert_eq!(
             message,
-            "SubjectAccessReview.authorization.k8s.io \"\" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: \"\": at least one of user or group must be specified]"
+            "SubjectAccessReview.authorization.k8s.io \"\" is invalid: [spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: \"\": at least one of user or group must be specified]"
         );
         let (code, status) = send(path, "SubjectAccessReview", r#"{"user":1}"#);
         assert_eq!(code, 400, "{status:?}");

@@ -25,7 +25,7 @@ pub const LIMIT: usize = 3 * 1024 * 1024;
 
 /// A decoded body.
 #[derive(Debug)]
-pub(in crate::server) struct Document {
+pub(in crate::server) struct BodyDocument {
     /// The decoded JSON object.
     pub value: Value,
     /// The duplicate keys.
@@ -36,7 +36,7 @@ pub(in crate::server) struct Document {
     other_type: Option<GroupVersionKind>,
 }
 
-impl Document {
+impl BodyDocument {
     fn new(value: Value, strict: Vec<StrictError>) -> Self {
         Self { value, strict, malformed: MalformedStrings::default(), other_type: None }
     }
@@ -96,9 +96,9 @@ pub(in crate::server) fn object(
     validation: FieldValidation,
     default: DefaultType<'_>,
     release: Release,
-) -> Result<Document, Unreadable> {
+) -> Result<BodyDocument, Unreadable> {
     let mut document = match body {
-        Body::Value(value) => Document::from_value(value.clone()),
+        Body::Value(value) => BodyDocument::from_value(value.clone()),
         Body::Empty => read(&[], input, validation, default, release)?,
         Body::Bytes(bytes) => read(bytes, input, validation, default, release)?,
     };
@@ -126,30 +126,31 @@ fn read(
     validation: FieldValidation,
     default: DefaultType<'_>,
     release: Release,
-) -> Result<Document, Unreadable> {
+) -> Result<BodyDocument, Unreadable> {
     match input {
         Input::Json => {
             let read = text::json::read_strict(bytes).map_err(|e| {
                 if e.kind == text::ErrorKind::NumberOutOfRange {
                     return Unreadable::Late(e.message);
                 }
-                let since = release.since(V1_38).then(|| text::json::jsontext::syntax_error(bytes)).flatten();
+                let since =
+                    release.since(V1_38).then(|| text::json::jsontext::syntax_error(bytes)).flatten().map(String::from);
                 Unreadable::Early(format!(
                     "couldn't get version/kind; json parse error: {}",
                     since.unwrap_or(e.message)
                 ))
             })?;
             let strict = if validation.is_enabled() { read.errors } else { Vec::new() };
-            Ok(Document::new(read.value, strict))
+            Ok(BodyDocument::new(read.value, strict))
         }
         Input::Protobuf => {
             let object = protobuf::read(bytes, default, release)?;
-            Ok(Document { malformed: object.malformed, ..Document::from_value(object.value) })
+            Ok(BodyDocument { malformed: object.malformed, ..BodyDocument::from_value(object.value) })
         }
         Input::Yaml => {
             let read = text::yaml::read_strict(bytes).map_err(|e| Unreadable::Early(e.message))?;
             let strict = if validation.is_enabled() { read.error().into_iter().collect() } else { Vec::new() };
-            Ok(Document::new(read.value, strict))
+            Ok(BodyDocument::new(read.value, strict))
         }
     }
 }

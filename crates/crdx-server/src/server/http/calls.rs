@@ -9,7 +9,7 @@
 use crate::crd::WebhookClientConfig;
 use crate::server::http::status::Refusal;
 use crate::server::random::Random;
-pub use crate::webhooks::call::{Call, Outcome, url};
+pub use crate::webhooks::call::{Call, CallOutcome, url};
 use crdx_value::lock::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -34,7 +34,7 @@ struct Progress {
 struct IssuedCall {
     uid: String,
     call: Call,
-    outcome: Option<Outcome>,
+    outcome: Option<CallOutcome>,
 }
 
 /// An answered call.
@@ -45,7 +45,7 @@ pub(in crate::server) struct Reviewed {
     /// The call.
     pub call: Call,
     /// The result of the call.
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
 }
 
 impl Calls {
@@ -60,7 +60,7 @@ impl Calls {
     }
 
     /// Records the result of a call.
-    pub fn answer(&self, call: &Call, outcome: Outcome) {
+    pub fn answer(&self, call: &Call, outcome: CallOutcome) {
         if let Some(mut progress) = self.progress()
             && let Some(issued) = progress.issued.get_mut(&call.key)
         {

@@ -2,7 +2,7 @@
 
 use crate::server::http::answer::{Answer, Content};
 use crate::server::http::body::unreadable::Unreadable;
-use crate::server::http::body::{self, Document};
+use crate::server::http::body::{self, BodyDocument};
 use crate::server::http::calls::Calls;
 use crate::server::http::delete_options::DeleteOptions;
 use crate::server::http::given_state::GivenState;
@@ -14,7 +14,7 @@ use crate::server::http::protobuf::DefaultType;
 use crate::server::http::query::Query;
 use crate::server::http::request::Request;
 use crate::server::http::response::{Format, Response, ResponseBody, Trace};
-use crate::server::http::route::Target;
+use crate::server::http::route::RequestInfo;
 use crate::server::http::settings::Settings;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::http::table::{self, Columns};
@@ -33,7 +33,7 @@ pub(in crate::server) struct Context<'a> {
     /// The parsed query.
     pub query: Query,
     /// The requested resource.
-    pub target: Target,
+    pub target: RequestInfo,
     /// The trace, to which handlers add.
     pub trace: Trace,
     /// The object of the body, if it was moved out of the request.
@@ -55,7 +55,7 @@ pub(in crate::server) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Creates the context of a routed request.
-    pub fn new(settings: &'a Settings, request: &'a Request, query: Query, target: Target) -> Self {
+    pub fn new(settings: &'a Settings, request: &'a Request, query: Query, target: RequestInfo) -> Self {
         Self {
             settings,
             request,
@@ -132,9 +132,9 @@ impl<'a> Context<'a> {
         input: Input,
         validation: FieldValidation,
         default: DefaultType<'_>,
-    ) -> Result<Document, Unreadable> {
+    ) -> Result<BodyDocument, Unreadable> {
         match self.object.take() {
-            Some(value) => Ok(Document::from_value(value)),
+            Some(value) => Ok(BodyDocument::from_value(value)),
             None => body::object(&self.request.body, input, validation, default, self.release()),
         }
     }

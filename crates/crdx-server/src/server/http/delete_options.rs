@@ -176,7 +176,7 @@ fn check_type(kind: &str, api_version: &str, release: Release) -> Result<(), Ref
 }
 
 fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
-    let reader = Reader { value, path: "DeleteOptions".to_owned(), json: String::new() };
+    let reader = OptionReader { value, path: "DeleteOptions".to_owned(), json: String::new() };
     let preconditions = reader.object("preconditions", "*v1.Preconditions")?;
     Ok(Raw {
         dry_run: reader.texts("dryRun")?,
@@ -195,13 +195,13 @@ fn of_value(value: &Value, release: Release) -> Result<Raw, Refusal> {
 }
 
 /// Decodes fields of a typed object with Go's error messages.
-struct Reader<'v> {
+struct OptionReader<'v> {
     value: &'v Value,
     path: String,
     json: String,
 }
 
-impl<'v> Reader<'v> {
+impl<'v> OptionReader<'v> {
     fn get<T>(&self, key: &str, type_: &str, read: impl Fn(&'v Value) -> Option<T>) -> Result<Option<T>, Refusal> {
         match self.value.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -234,10 +234,10 @@ impl<'v> Reader<'v> {
             })
             .collect()
     }
-    fn object(&self, key: &str, type_: &str) -> Result<Option<Reader<'v>>, Refusal> {
+    fn object(&self, key: &str, type_: &str) -> Result<Option<OptionReader<'v>>, Refusal> {
         let type_ = type_.trim_start_matches('*');
         let found = self.get(key, type_, |v| v.as_object().map(|_| v))?;
-        Ok(found.map(|value| Reader { value, path: "Preconditions".to_owned(), json: format!("{key}.") }))
+        Ok(found.map(|value| OptionReader { value, path: "Preconditions".to_owned(), json: format!("{key}.") }))
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::server::http::query::Query;
 use crate::server::http::selector::{FieldSelector, LabelSelector, ShardSelector};
 use crate::server::http::status::Refusal;
+use crdx_value::GoError;
 use crdx_value::field::{BadValue, ErrorList, ErrorType, FieldError, FieldPath};
 use crdx_value::release::{Release, V1_32, V1_33, V1_34, V1_38};
 use crdx_value::{Value, json, quote};
@@ -122,13 +123,13 @@ pub(in crate::server) fn boolean(text: &str) -> bool {
 }
 
 /// `strconv.ParseInt` with its error message.
-pub(in crate::server) fn integer(text: &str) -> Result<i64, String> {
+pub(in crate::server) fn integer(text: &str) -> Result<i64, GoError> {
     text.parse().map_err(|e: std::num::ParseIntError| {
         let reason = match e.kind() {
             std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => "value out of range",
             _ => "invalid syntax",
         };
-        format!("strconv.ParseInt: parsing {}: {reason}", quote::go_quote(text))
+        format!("strconv.ParseInt: parsing {}: {reason}", quote::go_quote(text)).into()
     })
 }
 

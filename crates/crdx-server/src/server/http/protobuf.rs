@@ -6,6 +6,7 @@ use crdx_text::malformed::MalformedStrings;
 use crdx_text::protobuf::{Error, MessageReader, Wire};
 use crdx_types::protobuf;
 use crdx_types::types::{TypeId, Types};
+use crdx_value::GoError;
 use crdx_value::group_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
@@ -76,7 +77,7 @@ pub(in crate::server) struct Object {
 
 /// Decodes a body. For an unknown type only its apiVersion and kind are returned, which the error response needs.
 pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>, release: Release) -> Result<Object, Unreadable> {
-    let envelope = open(body, default).map_err(Unreadable::Early)?;
+    let envelope = open(body, default).map_err(|error| Unreadable::Early(error.into()))?;
     let mut malformed = envelope.malformed.clone();
     let mut object = Map::new();
     if let Some((types, id)) = type_of(release, &envelope.api_version, &envelope.kind) {
@@ -92,17 +93,17 @@ pub(in crate::server) fn read(body: &[u8], default: DefaultType<'_>, release: Re
 
 /// Decodes the envelope of a body. A missing kind, and a missing or malformed apiVersion, are those of `default`
 /// (`copyKindDefaults` in `runtime/serializer/protobuf`).
-pub(in crate::server) fn open<'b>(body: &'b [u8], default: DefaultType<'_>) -> Result<Envelope<'b>, String> {
+pub(in crate::server) fn open<'b>(body: &'b [u8], default: DefaultType<'_>) -> Result<Envelope<'b>, GoError> {
     if body.is_empty() {
-        return Err("empty data".to_owned());
+        return Err("empty data".into());
     }
     let Some(envelope) = body.strip_prefix(PREFIX) else {
-        return Err("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]".to_owned());
+        return Err("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]".into());
     };
     if envelope.is_empty() {
-        return Err("empty body".to_owned());
+        return Err("empty body".into());
     }
-    let parts = Parts::read(envelope).map_err(|error| error.to_string())?;
+    let parts = Parts::read(envelope).map_err(|error| GoError::from(error.to_string()))?;
     let mut malformed = MalformedStrings::default();
     // Some messages show only the version.
     parts.api_version.split(|byte| *byte == b'/').for_each(|part| drop(malformed.decode(part)));

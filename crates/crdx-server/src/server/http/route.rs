@@ -7,7 +7,7 @@ use crate::server::http::selector::FieldSelector;
 
 /// The resource that a request addresses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::server) struct Target {
+pub(in crate::server) struct RequestInfo {
     /// The verb (`list`, `create`, …); empty for HTTP methods that have none.
     pub verb: &'static str,
     /// The API group.
@@ -27,7 +27,7 @@ pub(in crate::server) struct Target {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::server) enum Route {
     /// An object or a collection.
-    Resource(Target),
+    Resource(RequestInfo),
     /// A non-resource path (discovery, health, OpenAPI), as its segments.
     Other(Vec<String>),
     /// An invalid path.
@@ -48,7 +48,7 @@ pub(in crate::server) fn route(method: Method, path: &str, query: &Query) -> Rou
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
         _ => return Route::Other(parts.into_iter().map(str::to_owned).collect()),
     };
-    let mut target = Target { group: group.to_owned(), version: version.to_owned(), ..Target::default() };
+    let mut target = RequestInfo { group: group.to_owned(), version: version.to_owned(), ..RequestInfo::default() };
     let mut rest = rest;
     target.verb = match rest {
         ["watch" | "proxy", tail @ ..] => {
@@ -112,7 +112,7 @@ fn is_path_segment(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn target(method: Method, path: &str) -> Target {
+    fn target(method: Method, path: &str) -> RequestInfo {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         match route(method, path, &Query::parse(query)) {
             Route::Resource(target) => target,

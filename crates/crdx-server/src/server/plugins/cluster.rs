@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// A read-only view of the server for admission plugins.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::server) struct Cluster<'a> {
+pub(in crate::server) struct ClusterView<'a> {
     resources: &'a Resources,
     /// The state of the cluster besides the stored objects.
     pub given: &'a GivenState<'a>,
@@ -31,12 +31,12 @@ pub(in crate::server) struct Cluster<'a> {
 
 /// A resource at one of its versions.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Resource {
+pub(in crate::server) struct ServedResource {
     serving: Arc<Serving>,
     version: Arc<Version>,
 }
 
-impl Resource {
+impl ServedResource {
     /// Returns the group, version and resource.
     pub fn resource(&self) -> GroupVersionResource<'_> {
         let Serving { group, plural, .. } = &*self.serving;
@@ -95,7 +95,7 @@ impl Resource {
     ///
     /// # Errors
     /// Returns [`Refusal::waiting`] if they have to be read first.
-    pub fn params(&self, cluster: &Cluster<'_>, namespace: &str, name: Option<&str>) -> Result<Listed, Refusal> {
+    pub fn params(&self, cluster: &ClusterView<'_>, namespace: &str, name: Option<&str>) -> Result<Listed, Refusal> {
         let of = self.resource();
         let Some(name) = name else {
             let Listed { objects: given, is_complete } = cluster.given.list(of, namespace)?;
@@ -135,14 +135,14 @@ fn add_others(stored: &mut Vec<Arc<Value>>, given: Vec<Arc<Value>>) {
     sort_by_key(stored, |object| key(object));
 }
 
-impl<'a> Cluster<'a> {
+impl<'a> ClusterView<'a> {
     /// Creates the view for one request.
     pub fn new(resources: &'a Resources, given: &'a GivenState<'a>, calls: &'a Calls) -> Self {
         Self { resources, given, calls }
     }
 }
 
-impl Cluster<'_> {
+impl ClusterView<'_> {
     /// Returns the simulated release.
     pub fn release(&self) -> Release {
         self.resources.settings.release
@@ -195,28 +195,28 @@ impl Cluster<'_> {
     }
 
     /// Finds a served resource by kind: a custom resource, or a core resource that the server serves.
-    pub(crate) fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Resource> {
+    pub(crate) fn resource_of_kind(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
         self.find(version, |serving| serving.group == group && serving.kind == kind)
     }
 
     /// Finds a served resource by plural.
-    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Resource> {
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<ServedResource> {
         self.find(version, |serving| serving.group == group && serving.plural == plural)
     }
 
     /// Returns all served versions of a resource, in the order of the CRD.
     #[cfg(test)]
-    pub fn versions(&self, group: &str, plural: &str) -> Vec<Resource> {
+    pub fn versions(&self, group: &str, plural: &str) -> Vec<ServedResource> {
         let Some(serving) = self.resources.get(&format!("{plural}.{group}")) else { return Vec::new() };
         let served = serving.versions.iter().filter(|version| version.served);
-        served.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
+        served.map(|version| ServedResource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
     /// Returns all versions of a resource, served or not; policies treat them all as equivalent.
-    pub(crate) fn all_versions(&self, group: &str, plural: &str) -> Vec<Resource> {
+    pub(crate) fn all_versions(&self, group: &str, plural: &str) -> Vec<ServedResource> {
         let Some(serving) = self.resources.get(&format!("{plural}.{group}")) else { return Vec::new() };
         let all = serving.versions.iter();
-        all.map(|version| Resource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
+        all.map(|version| ServedResource { serving: Arc::clone(&serving), version: Arc::clone(version) }).collect()
     }
 
     /// Returns a number that differs after each change of the stored objects of a resource.
@@ -234,17 +234,17 @@ impl Cluster<'_> {
     ///
     /// # Errors
     /// Returns a refusal if a stored object cannot be converted to the resource's version.
-    pub fn list(&self, resource: &Resource, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
+    pub fn list(&self, resource: &ServedResource, namespace: &str) -> Result<Vec<Arc<Value>>, Refusal> {
         let serving = &resource.serving;
         let prefix = if serving.namespaced && !namespace.is_empty() { format!("{namespace}/") } else { String::new() };
         let (found, _) = serving.objects.list(&prefix, "", &self.resources.storage.revision);
         found.iter().map(|(_, stored)| serving.read(stored, &resource.version, self.calls)).collect()
     }
 
-    fn find(&self, version: &str, is: impl Fn(&Serving) -> bool) -> Option<Resource> {
+    fn find(&self, version: &str, is: impl Fn(&Serving) -> bool) -> Option<ServedResource> {
         let all = self.resources.served();
         let serving = all.values().find(|serving| serving.is_served() && is(serving))?;
         let version = serving.version(version).filter(|version| version.served)?;
-        Some(Resource { serving: Arc::clone(serving), version: Arc::clone(version) })
+        Some(ServedResource { serving: Arc::clone(serving), version: Arc::clone(version) })
     }
 }

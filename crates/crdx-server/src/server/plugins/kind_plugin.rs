@@ -2,9 +2,9 @@
 //! ([`ServerBuilder::with_kinds`](crate::server::ServerBuilder::with_kinds)).
 
 use super::AdmissionPlugin;
-use super::cluster::Cluster;
+use super::cluster::ClusterView;
 use crate::cluster_state::{GroupVersionResource, Listed, Lookup, Wanted};
-use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::admission::{AdmissionReport, Attributes, Mutation, Operation, Plugin, Reinvocation};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::Refusal;
 use crate::server::scope::RequestScope;
@@ -82,8 +82,8 @@ pub struct AdmissionRequest<'r> {
     /// The simulated release.
     pub release: Release,
     attributes: &'r Attributes<'r>,
-    cluster: Cluster<'r>,
-    report: &'r mut Report,
+    cluster: ClusterView<'r>,
+    report: &'r mut AdmissionReport,
 }
 
 impl AdmissionRequest<'_> {
@@ -171,7 +171,7 @@ impl KindAdmission {
         &'r self,
         attributes: &'r Attributes<'r>,
         calls: &'r Calls,
-        report: &'r mut Report,
+        report: &'r mut AdmissionReport,
     ) -> AdmissionRequest<'r> {
         let Attributes { operation, resource, subresource, kind, namespace, old_object, empties, given, .. } =
             *attributes;
@@ -185,7 +185,7 @@ impl KindAdmission {
             empties,
             release: self.resources.settings.release,
             attributes,
-            cluster: Cluster::new(&self.resources, given, calls),
+            cluster: ClusterView::new(&self.resources, given, calls),
             report,
         }
     }
@@ -211,7 +211,7 @@ impl Plugin for KindAdmission {
         attributes: &Attributes<'_>,
         object: &mut Value,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         match self.plugin.mutate {
@@ -225,7 +225,7 @@ impl Plugin for KindAdmission {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         match (self.plugin.validate, object) {
             (Some(validate), Some(object)) => validate(&mut self.request(attributes, calls, report), object),

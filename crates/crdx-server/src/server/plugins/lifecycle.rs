@@ -2,10 +2,10 @@
 //! not exist or is being deleted, and the deletion of namespaces that a cluster needs.
 
 use crate::cluster_state::{self, Lookup};
-use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::admission::{AdmissionReport, Attributes, Mutation, Operation, Plugin, Reinvocation};
 use crate::server::http::calls::Calls;
 use crate::server::http::status::{Cause, Refusal};
-use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::cluster::ClusterView;
 use crate::server::scope::{GroupResource, NAMESPACES, RequestScope};
 use crate::server::strategy::namespace::finalized;
 use crate::server::strategy::namespace_rule::Namespaces;
@@ -51,7 +51,7 @@ impl Plugin for NamespaceLifecycle {
         attributes: &Attributes<'_>,
         _: &mut Value,
         calls: &Calls,
-        _: &mut Report,
+        _: &mut AdmissionReport,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         let (Attributes { operation, namespace, name, .. }, of) = (*attributes, attributes.group_resource());
@@ -60,7 +60,11 @@ impl Plugin for NamespaceLifecycle {
         if operation != Operation::Create || namespace.is_empty() || is_exempt {
             return Ok(Mutation::Unchanged);
         }
-        match Cluster::new(&self.resources, attributes.given, calls).object(cluster_state::NAMESPACES, "", namespace)? {
+        match ClusterView::new(&self.resources, attributes.given, calls).object(
+            cluster_state::NAMESPACES,
+            "",
+            namespace,
+        )? {
             Lookup::Found(found) if cluster_state::is_terminating(&found) => Err(terminating(namespace, of, name)),
             Lookup::Absent if !self.needs_no_namespace() => Err(Refusal::not_found(NAMESPACES, namespace)),
             Lookup::Found(_) | Lookup::Absent | Lookup::Unknown => Ok(Mutation::Unchanged),
@@ -72,7 +76,7 @@ impl Plugin for NamespaceLifecycle {
         attributes: &Attributes<'_>,
         _: Option<&Value>,
         _: &Calls,
-        _: &mut Report,
+        _: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         let Attributes { operation, resource, name, .. } = *attributes;
         if operation == Operation::Delete

@@ -8,13 +8,13 @@ use crate::policies::findings::warning_text;
 use crate::policies::model::PolicyKind;
 use crate::policies::mutating;
 use crate::policies::request::{self, Alternative, Kind, Request, User};
-use crate::policies::source::{PolicyHook, Source};
+use crate::policies::source::{PolicyHook, PolicySource};
 use crate::policies::validating;
-use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::admission::{AdmissionReport, Attributes, Mutation, Operation, Plugin, Reinvocation};
 use crate::server::http::calls::Calls;
 use crate::server::http::given_state::GivenState;
 use crate::server::http::status::{Cause, Details, Reason, Refusal};
-use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::cluster::ClusterView;
 use crate::server::plugins::view::{Inputs, View, own_resource};
 use crate::server::scope::{
     GroupResource, GroupVersionKind, GroupVersionResource, NAMESPACES, RequestScope, is_admission,
@@ -47,11 +47,11 @@ struct Policies {
 /// Compiled policies, and the revisions of the policies and bindings they were compiled from.
 #[derive(Debug, Default)]
 struct Cache {
-    /// [`Cluster::changes`] of the policies and bindings.
+    /// [`ClusterView::changes`] of the policies and bindings.
     changes: Option<[u64; 2]>,
     policies: BTreeMap<String, u64>,
     bindings: BTreeMap<String, u64>,
-    source: Source,
+    source: PolicySource,
     hooks: Arc<[PolicyHook]>,
 }
 
@@ -74,21 +74,21 @@ impl Policies {
         Self { policy_kind, resources: Arc::clone(resources), inputs, cache: Mutex::default() }
     }
 
-    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> Cluster<'c> {
-        Cluster::new(&self.resources, given, calls)
+    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> ClusterView<'c> {
+        ClusterView::new(&self.resources, given, calls)
     }
 
-    fn view<'v>(&'v self, cluster: &'v Cluster<'v>) -> View<'v> {
+    fn view<'v>(&'v self, cluster: &'v ClusterView<'v>) -> View<'v> {
         View::new(cluster, &self.inputs)
     }
 
     /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
     /// not apply.
-    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
+    fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &ClusterView<'_>) -> Arc<[PolicyHook]> {
         if is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
     }
 
-    fn hooks(&self, cluster: &Cluster<'_>) -> Arc<[PolicyHook]> {
+    fn hooks(&self, cluster: &ClusterView<'_>) -> Arc<[PolicyHook]> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let changes = [self.policy_kind.policies(), self.policy_kind.bindings()];
         let changes = changes.map(|plural| cluster.changes(GROUP, plural));
@@ -149,7 +149,7 @@ impl Plugin for MutatingAdmissionPolicy {
         attributes: &Attributes<'_>,
         object: &mut Value,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         let cluster = &self.0.cluster(attributes.given, calls);
@@ -179,7 +179,7 @@ impl Plugin for ValidatingAdmissionPolicy {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         let cluster = &self.0.cluster(attributes.given, calls);
         let hooks = self.0.hooks_for(attributes, cluster);
@@ -204,7 +204,7 @@ pub(super) fn request_of<'a>(
     attributes: &Attributes<'a>,
     object: Option<&Value>,
     inputs: &Inputs,
-    cluster: &Cluster<'_>,
+    cluster: &ClusterView<'_>,
 ) -> Result<Request<'a>, Refusal> {
     let Attributes { resource, kind, user, .. } = *attributes;
     let depends_on_cluster =
@@ -247,7 +247,7 @@ pub(super) fn request_of<'a>(
 }
 
 /// The parts of the cluster's state that are known and that decide which parts of an object are.
-fn known(attributes: &Attributes<'_>, inputs: &Inputs, cluster: &Cluster<'_>) -> Result<KnownInputs, Refusal> {
+fn known(attributes: &Attributes<'_>, inputs: &Inputs, cluster: &ClusterView<'_>) -> Result<KnownInputs, Refusal> {
     let GroupVersionKind { group, kind, .. } = attributes.kind;
     // The list of these kinds has been read already.
     let depends = cluster.cluster_fields().depend_on_limit_ranges(group, kind);
@@ -260,7 +260,7 @@ fn alternatives(
     attributes: &Attributes<'_>,
     object: &Value,
     inputs: &Inputs,
-    cluster: &Cluster<'_>,
+    cluster: &ClusterView<'_>,
 ) -> Result<Arc<[Alternative]>, Refusal> {
     let Attributes { kind, .. } = *attributes;
     let known = known(attributes, inputs, cluster)?;

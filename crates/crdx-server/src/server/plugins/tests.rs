@@ -1,4 +1,4 @@
-use super::cluster::Cluster;
+use super::cluster::ClusterView;
 use crate::cluster_state::{Lookup, NAMESPACES};
 use crate::server::admission::*;
 use crate::server::fixture::{CRDS, KITES, SUBRESOURCES, crd, install, send, v1};
@@ -53,7 +53,7 @@ impl Plugin for Recorder {
         attributes: &Attributes<'_>,
         object: &mut Value,
         _: &crate::server::http::calls::Calls,
-        _: &mut Report,
+        _: &mut AdmissionReport,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         self.record("mutate", attributes, Some(object));
@@ -77,13 +77,13 @@ impl Plugin for Recorder {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         _: &crate::server::http::calls::Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         self.record("validate", attributes, object);
         if object.and_then(|o| o.str_at(&["metadata", "labels", "do"])) == Some("refuse") {
             report.warnings.push("look out".to_owned());
             let calls = crate::server::http::calls::Calls::default();
-            let cluster = Cluster::new(&self.resources, attributes.given, &calls);
+            let cluster = ClusterView::new(&self.resources, attributes.given, &calls);
             let kites = cluster.resource_of_kind("toys.example.com", "v1", "Kite").unwrap();
             let count = cluster.list(&kites, "ns").unwrap().len();
             return Err(Refusal::bad_request(format!("there are {count} kites")));
@@ -271,7 +271,7 @@ fn plugins_find_resources_and_objects() {
     assert_eq!(send(&server, Method::Post, KITES, &kite(r#""name":"a""#, "")).code, 201);
     let calls = crate::server::http::calls::Calls::default();
     let given = crate::server::http::given_state::GivenState::default();
-    let cluster = Cluster::new(server.resources(), &given, &calls);
+    let cluster = ClusterView::new(server.resources(), &given, &calls);
     let namespace = |name: &str| cluster.object(NAMESPACES, "", name).unwrap();
     assert_eq!(namespace("default").found().unwrap().str_at(&["metadata", "name"]), Some("default"));
     assert_eq!(namespace("ns"), Lookup::Absent);

@@ -5,8 +5,8 @@ use crate::cluster_state::{Listed, Lookup, NAMESPACES};
 use crate::crd;
 use crate::policies::dependencies::Dependencies;
 use crate::policies::request::{self, Kind, ParamScope};
-use crate::server::plugins::cluster::Cluster;
-use crate::server::plugins::cluster::Resource;
+use crate::server::plugins::cluster::ClusterView;
+use crate::server::plugins::cluster::ServedResource;
 use crate::server::scope::GroupVersionResource;
 use crate::server::scope::is_typed;
 use crdx_cel::value::Authorizer;
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Inputs {
 /// The view of the server that policies and webhooks read.
 pub(super) struct View<'v> {
     /// Access to the server's state.
-    pub cluster: &'v Cluster<'v>,
+    pub cluster: &'v ClusterView<'v>,
     /// The other inputs.
     pub inputs: &'v Inputs,
     /// The kinds of params that were looked up.
@@ -50,13 +50,13 @@ type ParamKey = (Kind, Option<String>, Option<String>);
 
 impl<'v> View<'v> {
     /// The view for one request.
-    pub fn new(cluster: &'v Cluster<'v>, inputs: &'v Inputs) -> Self {
+    pub fn new(cluster: &'v ClusterView<'v>, inputs: &'v Inputs) -> Self {
         Self { cluster, inputs, scopes: RefCell::default(), params: RefCell::default() }
     }
 }
 
 impl View<'_> {
-    fn served(&self, kind: &Kind) -> Option<Resource> {
+    fn served(&self, kind: &Kind) -> Option<ServedResource> {
         self.cluster.resource_of_kind(&kind.group, &kind.version, &kind.kind)
     }
 
@@ -76,7 +76,7 @@ impl View<'_> {
         all.into_iter().map(of).collect()
     }
 
-    fn version(&self, resource: &request::Resource) -> Option<Resource> {
+    fn version(&self, resource: &request::Resource) -> Option<ServedResource> {
         let mut all = self.cluster.all_versions(&resource.group, &resource.resource).into_iter();
         all.find(|found| found.resource().version == resource.version)
     }

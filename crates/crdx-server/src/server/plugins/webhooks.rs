@@ -10,11 +10,11 @@ mod patch;
 use crate::policies::GROUP;
 use crate::policies::findings::WebhookMatch;
 use crate::policies::model::PolicyKind;
-use crate::server::admission::{Attributes, Mutation, Operation, Plugin, Reinvocation, Report};
+use crate::server::admission::{AdmissionReport, Attributes, Mutation, Operation, Plugin, Reinvocation};
 use crate::server::http::calls::Calls;
 use crate::server::http::given_state::GivenState;
 use crate::server::http::status::Refusal;
-use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::cluster::ClusterView;
 use crate::server::plugins::policies::sync;
 use crate::server::plugins::view::{Inputs, View};
 use crate::server::scope::RequestScope;
@@ -52,7 +52,7 @@ impl AdmissionWebhooks {
 
     /// Returns the stored webhooks in the order of their configurations' names. No webhook is called for a write of an
     /// admission configuration or policy.
-    fn webhooks_for(&self, attributes: &Attributes<'_>, cluster: &Cluster<'_>) -> Arc<[Arc<Webhook>]> {
+    fn webhooks_for(&self, attributes: &Attributes<'_>, cluster: &ClusterView<'_>) -> Arc<[Arc<Webhook>]> {
         if is_admission(attributes.resource.group) {
             return Arc::default();
         }
@@ -79,8 +79,8 @@ impl AdmissionWebhooks {
         &self,
         attributes: &Attributes<'_>,
         object: Option<&Value>,
-        cluster: &Cluster<'_>,
-        report: &mut Report,
+        cluster: &ClusterView<'_>,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         let webhooks = self.webhooks_for(attributes, cluster);
         if webhooks.is_empty() {
@@ -103,15 +103,15 @@ impl AdmissionWebhooks {
         Ok(())
     }
 
-    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> Cluster<'c> {
-        Cluster::new(&self.resources, given, calls)
+    fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> ClusterView<'c> {
+        ClusterView::new(&self.resources, given, calls)
     }
 
     fn dispatch<'d>(
         &'d self,
         attributes: &'d Attributes<'d>,
         object: Option<&Value>,
-        cluster: &'d Cluster<'d>,
+        cluster: &'d ClusterView<'d>,
     ) -> Result<Dispatch<'d>, Refusal> {
         Dispatch::new(attributes, object, cluster, View::new(cluster, &self.inputs))
     }
@@ -122,8 +122,8 @@ impl AdmissionWebhooks {
         webhooks: &[Arc<Webhook>],
         attributes: &Attributes<'_>,
         object: Option<&mut Value>,
-        cluster: &Cluster<'_>,
-        report: &mut Report,
+        cluster: &ClusterView<'_>,
+        report: &mut AdmissionReport,
         reinvocation: &mut Reinvocation,
     ) -> Result<(), Refusal> {
         let Reinvocation { policies, webhooks: reinvoked } = reinvocation;
@@ -143,7 +143,7 @@ impl Plugin for AdmissionWebhooks {
         attributes: &Attributes<'_>,
         object: &mut Value,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
         reinvocation: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         if self.policy_kind != PolicyKind::Mutating {
@@ -170,7 +170,7 @@ impl Plugin for AdmissionWebhooks {
         attributes: &Attributes<'_>,
         object: Option<&Value>,
         calls: &Calls,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         // Mutating webhooks are also called for deletions.
         if self.policy_kind == PolicyKind::Mutating && attributes.operation != Operation::Delete {

@@ -24,7 +24,7 @@ const NAME_ATTEMPTS: usize = 8;
 
 /// The origin of a new object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum CreateOrigin {
     /// A POST body.
     Decoded,
     /// A POST body that admission changed.
@@ -35,7 +35,7 @@ pub(super) enum Source {
     Replaced,
 }
 
-impl Source {
+impl CreateOrigin {
     /// Returns true if the object is stored as an update of an object that does not exist yet.
     fn is_update(self) -> bool {
         matches!(self, Self::Applied | Self::Replaced)
@@ -56,7 +56,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         let name = metadata::text(&object, "name").to_owned();
         let review = Review { new_name: &name, ..self.review(Operation::Create, &options) };
         let is_unchanged = self.admit_new(ctx, &mut object, &review)? == Mutation::Unchanged;
-        let source = if is_unchanged { Source::Decoded } else { Source::Mutated };
+        let source = if is_unchanged { CreateOrigin::Decoded } else { CreateOrigin::Mutated };
         if metadata::text(&object, "name").is_empty() && !metadata::text(&object, "generateName").is_empty() {
             for _ in 1..NAME_ATTEMPTS {
                 match self.store_new(ctx, object.clone(), source, &review, &options) {
@@ -104,7 +104,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         &self,
         ctx: &mut Context<'_>,
         mut object: S::Object,
-        source: Source,
+        source: CreateOrigin,
         review: &Review<'_>,
         options: &WriteOptions,
     ) -> Result<Answer, Refusal> {
@@ -130,7 +130,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         &self,
         ctx: &mut Context<'_>,
         object: Value,
-        source: Source,
+        source: CreateOrigin,
         dry_run: bool,
     ) -> Result<Arc<Value>, Refusal> {
         let name = metadata::text(&object, "name").to_owned();
@@ -143,8 +143,8 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
             None => Ok(()),
         };
         let expected = source.is_update().then_some(0);
-        let managed_fields = if source == Source::Applied { ManagedFields::Kept } else { ManagedFields::Dropped };
-        let decoded = source == Source::Decoded;
+        let managed_fields = if source == CreateOrigin::Applied { ManagedFields::Kept } else { ManagedFields::Dropped };
+        let decoded = source == CreateOrigin::Decoded;
         // Storage encodes an object before it looks whether the name is taken; a dry run looks first.
         if dry_run {
             taken()?;

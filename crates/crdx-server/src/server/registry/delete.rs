@@ -129,7 +129,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         Refusal::conflict(resource, name, &reason)
     }
 
-    /// Deletes an object of the namespace of the request without admission.
+    /// Deletes an object of the namespace of the request without admission. Returns its resourceVersion after that.
     ///
     /// # Errors
     /// Returns 404 if there is no such object, and 409 if a precondition fails.
@@ -138,9 +138,11 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         ctx: &mut Context<'_>,
         name: &str,
         options: &DeleteOptions,
-    ) -> Result<(), Refusal> {
+    ) -> Result<String, Refusal> {
         let namespace = ctx.target.namespace.clone();
-        self.remove(ctx, &namespace, name, options, Deletion::Unreviewed).map(drop)
+        let removal = self.remove(ctx, &namespace, name, options, Deletion::Unreviewed)?;
+        let (Removal::Kept(object) | Removal::Unread(object) | Removal::Gone(object)) = removal;
+        Ok(metadata::text(&*object, "resourceVersion").to_owned())
     }
 
     /// Deletes one object, or marks it as being deleted. If a deletion pauses between both ([`Context::paused`]), the same

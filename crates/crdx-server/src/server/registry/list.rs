@@ -14,6 +14,7 @@ use crate::server::registry::revision::{check_not_ahead, invalid_revision, parse
 use crate::server::registry::store::{Collection, Entries, Revision};
 use crate::server::registry::strategy::{ListType, ReadStrategy};
 use crdx_text as text;
+use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::field::names::{self, NameForm};
 use crdx_value::release::{Release, V1_31, V1_33, V1_34};
@@ -249,7 +250,7 @@ fn encode_token(revision: i64, start: &str) -> String {
 }
 
 /// Parses a continue token into its key, without the leading slash, and its revision.
-fn read_token(text: &str) -> Result<(String, i64), String> {
+fn read_token(text: &str) -> Result<(String, i64), GoError> {
     let bytes = Encoding::RawUrlSafe
         .decode(text)
         .map_err(|at| format!("continue key is not valid: illegal base64 data at input byte {at}"))?;
@@ -260,22 +261,23 @@ fn read_token(text: &str) -> Result<(String, i64), String> {
             return Err(format!(
                 "continue key is not valid: server does not recognize this encoded version {}",
                 crdx_value::quote::go_quote(version.unwrap_or_default())
-            ));
+            )
+            .into());
         }
     }
     let revision = value.get("rv").and_then(Value::as_int).unwrap_or_default();
     if revision == 0 {
         return Err(
-            "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned()
+            "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".into()
         );
     }
     let start = value.str_at(&["start"]).unwrap_or_default();
     if start.is_empty() {
-        return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)".to_owned());
+        return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)".into());
     }
     let start = start.strip_prefix('/').unwrap_or(start);
     if start.split('/').any(|part| part == "..") {
-        return Err(format!("continue key is not valid: {start}"));
+        return Err(format!("continue key is not valid: {start}").into());
     }
     Ok((start.to_owned(), revision))
 }
@@ -294,7 +296,7 @@ mod tests {
         assert_eq!(read_token(&token(7, "ns/x")), Ok(("ns/x\0".to_owned(), 7)));
         assert_eq!(
             read_token("abc"),
-            Err("continue key is not valid: invalid character 'i' looking for beginning of value".to_owned())
+            Err("continue key is not valid: invalid character 'i' looking for beginning of value".into())
         );
         assert!(read_token("a!").is_err());
     }

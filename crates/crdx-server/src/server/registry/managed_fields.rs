@@ -61,7 +61,7 @@ pub(in crate::server) fn apply<S: Strategy + ?Sized>(
     });
     ctx.notes = notes.into_inner();
     spent.get().map_or(Ok(()), Err)?;
-    if matches!(applied, Err(field_manager::Refusal::Internal(_))) {
+    if matches!(applied, Err(field_manager::ApplyRefusal::Internal(_))) {
         let of_patch = |fields: &FieldManager<'_>| fields.type_errors(patch, false).unwrap_or_default();
         ctx.trace.type_errors = with_manager(strategy, (&ctx.now(), ctx.release()), of_patch);
     }
@@ -105,11 +105,11 @@ pub(in crate::server) fn manager(options: &WriteOptions, user_agent: Option<&str
 }
 
 /// Converts the refusal of an apply to an error response.
-fn refused(refusal: field_manager::Refusal) -> Refusal {
+fn refused(refusal: field_manager::ApplyRefusal) -> Refusal {
     match refusal {
-        field_manager::Refusal::Conflicts(conflicts) => conflict(&conflicts),
-        field_manager::Refusal::BadRequest(text) => Refusal::bad_request(text),
-        field_manager::Refusal::Internal(text) => Refusal::unclassified(text),
+        field_manager::ApplyRefusal::Conflicts(conflicts) => conflict(&conflicts),
+        field_manager::ApplyRefusal::BadRequest(text) => Refusal::bad_request(text),
+        field_manager::ApplyRefusal::Internal(text) => Refusal::unclassified(text),
     }
 }
 

@@ -35,7 +35,7 @@ const TYPED_MEDIA_TYPES: [&str; 4] =
 
 /// The kind of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Kind {
+pub(in crate::server) enum PatchType {
     /// RFC 6902
     Json,
     /// RFC 7386
@@ -47,43 +47,43 @@ pub(in crate::server) enum Kind {
 }
 
 /// The patch type of a request, from its `Content-Type`. This is checked before anything else.
-pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+pub(in crate::server) fn kind(content_type: Option<&str>) -> Result<PatchType, Refusal> {
     let text = content_type.unwrap_or_default();
     let text = match text.find(';') {
         Some(at) if at > 0 => text.get(..at).unwrap_or(text),
         _ => text,
     };
     match text {
-        "application/json-patch+json" => Ok(Kind::Json),
-        "application/merge-patch+json" => Ok(Kind::Merge),
-        "application/apply-patch+yaml" => Ok(Kind::Apply),
+        "application/json-patch+json" => Ok(PatchType::Json),
+        "application/merge-patch+json" => Ok(PatchType::Merge),
+        "application/apply-patch+yaml" => Ok(PatchType::Apply),
         _ => Err(Refusal::unsupported_media_type(&MEDIA_TYPES)),
     }
 }
 
 /// The patch type of a request for a built-in kind.
-pub(in crate::server) fn typed_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+pub(in crate::server) fn typed_kind(content_type: Option<&str>) -> Result<PatchType, Refusal> {
     if content_type.and_then(|t| t.split(';').next()) == Some(STRATEGIC) {
-        return Ok(Kind::Strategic);
+        return Ok(PatchType::Strategic);
     }
     kind(content_type).map_err(|_| Refusal::unsupported_media_type(&TYPED_MEDIA_TYPES))
 }
 
 /// The patch type for a CRD.
-pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<Kind, Refusal> {
+pub(in crate::server) fn definition_kind(content_type: Option<&str>) -> Result<PatchType, Refusal> {
     typed_kind(content_type)
         .map_err(|refusal| Refusal::unrouted(refusal.code, refusal.reason, "415: Unsupported Media Type"))
 }
 
 impl<S: Strategy + ?Sized> Registry<'_, S> {
     /// Handles a PATCH.
-    pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: Kind) -> Result<Answer, Refusal> {
+    pub(super) fn patch(&self, ctx: &mut Context<'_>, kind: PatchType) -> Result<Answer, Refusal> {
         let strategy = &*self.strategy;
         ctx.name()?;
         let (patch, options) = read(ctx, kind)?;
         let Some(patch) = patch else { return self.apply(ctx, &options) };
         let mut transform = |ctx: &mut Context<'_>, existing: &Value| {
-            let mut object = if patch.kind == Kind::Strategic {
+            let mut object = if patch.kind == PatchType::Strategic {
                 let (document, strict) = (patch.document()?, patch.strict.clone());
                 strategy.merge_strategically(ctx, existing.clone(), document, strict, &options)?
             } else {
@@ -91,7 +91,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
                 let (object, strict) = patch.apply(existing.clone(), &options, release)?;
                 let again = || patch.apply(existing.clone(), &options, release).map(|(o, _)| o).unwrap_or_default();
                 let source = match patch.kind {
-                    Kind::Json => PatchSource::Json { text: &patch.text, existing },
+                    PatchType::Json => PatchSource::Json { text: &patch.text, existing },
                     _ => PatchSource::Merge { patch: &patch.raw, again: &again },
                 };
                 strategy.decode_patched(ctx, PatchedObject { object, source }, strict, &options)?
@@ -108,20 +108,23 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
 }
 
 /// Decodes a patch and its options; the patch is `None` for an apply.
-fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), Refusal> {
+fn read(ctx: &Context<'_>, kind: PatchType) -> Result<(Option<DecodedPatch>, WriteOptions), Refusal> {
     body::check_size(&ctx.request.body)?;
-    let write = if kind == Kind::Apply { Write::Apply } else { Write::Patch };
+    let write = if kind == PatchType::Apply { Write::Apply } else { Write::Patch };
     let options = options::write_options(&ctx.query, write, ctx.release())?;
-    if kind == Kind::Apply {
+    if kind == PatchType::Apply {
         return Ok((None, options));
     }
     // A value without floats is the same when it is read back from its JSON.
     if let Body::Value(value) = &ctx.request.body
-        && kind == Kind::Merge
+        && kind == PatchType::Merge
         && !has_float(value)
     {
         let document = Ok(value.clone());
-        return Ok((Some(Patch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() }), options));
+        return Ok((
+            Some(DecodedPatch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() }),
+            options,
+        ));
     }
     let bytes = body::bytes(&ctx.request.body)?;
     let document = match text::json::read_strict(&bytes) {
@@ -131,7 +134,7 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
         }
         Err(error) => {
             let document = Err(Refusal::bad_request(unreadable(error, kind, &options)));
-            let patch = Patch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() };
+            let patch = DecodedPatch { kind, document, raw: Raw::Null, text: Vec::new(), strict: Vec::new() };
             return Ok((Some(patch), options));
         }
     };
@@ -139,13 +142,13 @@ fn read(ctx: &Context<'_>, kind: Kind) -> Result<(Option<Patch>, WriteOptions), 
     // Only `test` operations and numbers of merge patches need source texts.
     let tests = |o: &Value| o.str_at(&["op"]) == Some("test");
     let needs_source = match kind {
-        Kind::Json => document.value.as_array().is_some_and(|ops| ops.iter().any(tests)),
-        Kind::Merge => has_float(&document.value),
-        Kind::Strategic | Kind::Apply => false,
+        PatchType::Json => document.value.as_array().is_some_and(|ops| ops.iter().any(tests)),
+        PatchType::Merge => has_float(&document.value),
+        PatchType::Strategic | PatchType::Apply => false,
     };
     let raw = if needs_source { Raw::read(&text::lossy(&bytes)).unwrap_or(Raw::Null) } else { Raw::Null };
-    let text = if kind == Kind::Json { bytes.into_owned() } else { Vec::new() };
-    Ok((Some(Patch { kind, document: Ok(document.value), raw, text, strict }), options))
+    let text = if kind == PatchType::Json { bytes.into_owned() } else { Vec::new() };
+    Ok((Some(DecodedPatch { kind, document: Ok(document.value), raw, text, strict }), options))
 }
 
 fn has_float(value: &Value) -> bool {
@@ -158,8 +161,8 @@ fn has_float(value: &Value) -> bool {
 }
 
 /// A JSON or merge patch.
-struct Patch {
-    kind: Kind,
+struct DecodedPatch {
+    kind: PatchType,
     /// The decoded patch, or the refusal if it cannot be decoded, which an absent object precedes.
     document: Result<Value, Refusal>,
     /// The source texts of its scalars, if they are needed to apply it.
@@ -169,7 +172,7 @@ struct Patch {
     strict: Vec<StrictError>,
 }
 
-impl Patch {
+impl DecodedPatch {
     fn document(&self) -> Result<&Value, Refusal> {
         self.document.as_ref().map_err(Clone::clone)
     }
@@ -184,7 +187,7 @@ impl Patch {
         let document = self.document()?;
         let looks = options.field_validation.is_enabled();
         match self.kind {
-            Kind::Json => {
+            PatchType::Json => {
                 let mut strict = json::duplicates(&self.strict);
                 if looks {
                     strict.extend(json::check(document)?);
@@ -195,7 +198,7 @@ impl Patch {
                 strict.extend(patched.duplicates(&self.strict));
                 Ok((patched.document, strict))
             }
-            Kind::Merge | Kind::Strategic | Kind::Apply => {
+            PatchType::Merge | PatchType::Strategic | PatchType::Apply => {
                 Ok((merge::apply(document, current, looks)?, self.strict.clone()))
             }
         }
@@ -203,12 +206,12 @@ impl Patch {
 }
 
 /// The message for a patch that cannot be decoded. Since 1.37, the syntax is checked first (`validateAndTranscodePatch`).
-fn unreadable(error: text::Error, kind: Kind, options: &WriteOptions) -> String {
+fn unreadable(error: text::Error, kind: PatchType, options: &WriteOptions) -> String {
     match kind {
         _ if error.kind == ErrorKind::NumberOutOfRange || options.field_validation.is_enabled() => {
             format!("error decoding patch: {}", error.message)
         }
-        Kind::Json => error.message,
+        PatchType::Json => error.message,
         _ => "Invalid JSON Patch".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::server::http::status::Refusal;
 use crate::server::registry::store::Revision;
+use crdx_value::GoError;
 use crdx_value::field::{FieldError, FieldPath};
 use crdx_value::quote;
 
@@ -9,7 +10,7 @@ use crdx_value::quote;
 ///
 /// # Errors
 /// Returns the error message of Go's `strconv.ParseUint`.
-pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
+pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, GoError> {
     if text.is_empty() {
         return Ok(0);
     }
@@ -18,17 +19,17 @@ pub(in crate::server) fn parse_revision(text: &str) -> Result<u64, String> {
     text.parse()
         .ok()
         .filter(|_| digits)
-        .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {reason}", quote::go_quote(text)))
+        .ok_or_else(|| format!("strconv.ParseUint: parsing {}: {reason}", quote::go_quote(text)).into())
 }
 
 /// The error message for a resourceVersion that is not a number; `detail` is the error of [`parse_revision`].
-pub(in crate::server) fn invalid_revision(text: &str, detail: &str) -> String {
+pub(in crate::server) fn invalid_revision(text: &str, detail: &GoError) -> String {
     invalid_revision_error(text, detail).to_string()
 }
 
 /// The error for a resourceVersion that is not a number.
-pub(in crate::server) fn invalid_revision_error(text: &str, detail: &str) -> FieldError {
-    FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail)
+pub(in crate::server) fn invalid_revision_error(text: &str, detail: &GoError) -> FieldError {
+    FieldError::invalid(&FieldPath::new("resourceVersion"), text, detail.as_str())
 }
 
 /// Rejects a resourceVersion that is greater than the current one.
@@ -45,7 +46,7 @@ mod tests {
     fn revisions_are_unsigned() {
         assert_eq!(parse_revision(""), Ok(0));
         assert_eq!(parse_revision("12"), Ok(12));
-        assert_eq!(parse_revision("-3"), Err("strconv.ParseUint: parsing \"-3\": invalid syntax".to_owned()));
+        assert_eq!(parse_revision("-3"), Err("strconv.ParseUint: parsing \"-3\": invalid syntax".into()));
         assert!(parse_revision("+3").is_err());
     }
 }

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard};
 use std::task::Waker;
 use std::time::Duration;
-pub(in crate::server) use stored::Stored;
+pub(in crate::server) use stored::StoredObject;
 
 /// The revision counter, shared by all objects of a server.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(in crate::server) struct Collection {
     /// The name of the CRD, for the journal.
     definition: String,
     storage_config: Arc<StorageConfig>,
-    objects: RwLock<BTreeMap<String, Arc<Stored>>>,
+    objects: RwLock<BTreeMap<String, Arc<StoredObject>>>,
     /// The number of writes and removals.
     changes: AtomicU64,
     /// Written while the lock of `objects` is held, so that events are in revision order.
@@ -71,7 +71,7 @@ pub(in crate::server) struct Collection {
     waiting: Mutex<HashMap<u64, Waker>>,
     progress: Mutex<Progress>,
     /// The most recently written objects, if other objects are stored compressed.
-    recent: Mutex<VecDeque<Arc<Stored>>>,
+    recent: Mutex<VecDeque<Arc<StoredObject>>>,
     /// The compression dictionary of the collection.
     dictionary: OnceLock<Arc<[u8]>>,
 }
@@ -83,14 +83,14 @@ const MAX_UNCOMPRESSED: usize = 256;
 const MAX_WAKES: usize = 64;
 
 /// Objects with their keys.
-pub(in crate::server) type Entries = Vec<(String, Arc<Stored>)>;
+pub(in crate::server) type Entries = Vec<(String, Arc<StoredObject>)>;
 
 /// The objects of a collection at one time.
 #[derive(Debug)]
 pub(in crate::server) struct SavedObjects {
     /// [`Collection::changes`] when the collection last had these objects.
     changes: AtomicU64,
-    objects: BTreeMap<String, Arc<Stored>>,
+    objects: BTreeMap<String, Arc<StoredObject>>,
 }
 
 /// The error of a write that lost the race against another write.
@@ -143,7 +143,7 @@ impl Collection {
 
     /// Compresses the least recently written object, if compression is enabled. CRDs are never compressed, because they
     /// are few and read often.
-    fn compress_oldest(&self, stored: &Arc<Stored>) {
+    fn compress_oldest(&self, stored: &Arc<StoredObject>) {
         if !self.storage_config.compresses || self.definition == journal::DEFINITIONS {
             return;
         }
@@ -174,7 +174,7 @@ impl Collection {
     }
 
     /// The objects, to change one.
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<Stored>>> {
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Arc<StoredObject>>> {
         let objects = write(&self.objects);
         self.changes.fetch_add(1, Ordering::SeqCst);
         objects
@@ -196,7 +196,7 @@ impl Collection {
     }
 
     /// The object at `key`.
-    pub fn get(&self, key: &str) -> Option<Arc<Stored>> {
+    pub fn get(&self, key: &str) -> Option<Arc<StoredObject>> {
         read(&self.objects).get(key).cloned()
     }
 
@@ -210,7 +210,7 @@ impl Collection {
     }
 
     /// All objects.
-    pub fn all(&self) -> Vec<Arc<Stored>> {
+    pub fn all(&self) -> Vec<Arc<StoredObject>> {
         read(&self.objects).values().map(Arc::clone).collect()
     }
 
@@ -281,10 +281,10 @@ impl Collection {
     pub fn put(
         &self,
         key: &str,
-        expected: Option<&Arc<Stored>>,
+        expected: Option<&Arc<StoredObject>>,
         mut object: Value,
         revision: &Revision,
-    ) -> Result<Arc<Stored>, Raced> {
+    ) -> Result<Arc<StoredObject>, Raced> {
         let text = self.text(&object);
         let mut objects = self.write();
         if !same(objects.get(key), expected) {
@@ -293,7 +293,7 @@ impl Collection {
         let revision = revision.next();
         self.write_to_journal(key, revision, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &revision.to_string());
-        let stored = Arc::new(Stored::new(object, revision));
+        let stored = Arc::new(StoredObject::new(object, revision));
         let before = objects.insert(key.to_owned(), Arc::clone(&stored));
         self.record(Event::new(revision, key, before, Some(Arc::clone(&stored))));
         drop(objects);
@@ -303,14 +303,14 @@ impl Collection {
     }
 
     /// Stores `object` unconditionally, at the revision `own` or, if `None`, at the next revision.
-    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) -> Arc<Stored> {
+    pub fn seed(&self, key: &str, mut object: Value, own: Option<u64>, revision: &Revision) -> Arc<StoredObject> {
         let text = self.text(&object);
         let mut objects = self.write();
         let number = own.unwrap_or_else(|| revision.next());
         revision.reach(number);
         self.write_to_journal(key, number, text.as_deref());
         metadata::set_text(&mut object, "resourceVersion", &number.to_string());
-        let stored = Arc::new(Stored::new(object, number));
+        let stored = Arc::new(StoredObject::new(object, number));
         objects.insert(key.to_owned(), Arc::clone(&stored));
         // The object counts as existing before, so there is no event; the log is reset because it is no longer
         // complete.
@@ -322,7 +322,7 @@ impl Collection {
 
     /// Removes the object at `key` if it is still `expected`, as if it had never existed. There is no event; the log,
     /// which would keep the object in memory, is reset.
-    pub fn forget(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) {
+    pub fn forget(&self, key: &str, expected: &Arc<StoredObject>, revision: &Revision) {
         let mut objects = self.write();
         if same(objects.get(key), Some(expected)) {
             self.write_to_journal(key, revision.next(), None);
@@ -332,7 +332,7 @@ impl Collection {
     }
 
     /// Removes the object at `key` if it is still `expected`, and returns the revision of the removal.
-    pub fn remove(&self, key: &str, expected: &Arc<Stored>, revision: &Revision) -> Result<u64, Raced> {
+    pub fn remove(&self, key: &str, expected: &Arc<StoredObject>, revision: &Revision) -> Result<u64, Raced> {
         let mut objects = self.write();
         if !same(objects.get(key), Some(expected)) {
             return Err(Raced);
@@ -349,17 +349,17 @@ impl Collection {
 
 /// The objects whose keys begin with `prefix` and are not less than `start`.
 fn range<'o>(
-    objects: &'o BTreeMap<String, Arc<Stored>>,
+    objects: &'o BTreeMap<String, Arc<StoredObject>>,
     prefix: &'o str,
     start: &'o str,
-) -> impl Iterator<Item = (&'o String, &'o Arc<Stored>)> {
+) -> impl Iterator<Item = (&'o String, &'o Arc<StoredObject>)> {
     let first = if start > prefix { start } else { prefix };
     objects
         .range::<str, _>((Bound::Included(first), Bound::Unbounded))
         .take_while(move |(key, _)| key.starts_with(prefix))
 }
 
-fn same(have: Option<&Arc<Stored>>, expected: Option<&Arc<Stored>>) -> bool {
+fn same(have: Option<&Arc<StoredObject>>, expected: Option<&Arc<StoredObject>>) -> bool {
     match (have, expected) {
         (None, None) => true,
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),

@@ -16,7 +16,7 @@ use crate::server::metadata::{HasMetadata, Object};
 use crate::server::registry::etcd;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
 use crate::server::scope::RequestScope;
@@ -48,7 +48,7 @@ pub(in crate::server) trait ReadStrategy: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns a refusal if the object cannot be decoded or converted.
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal>;
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal>;
 
     /// Rejects field selectors on fields that are not selectable.
     ///
@@ -237,7 +237,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns a refusal if the object cannot be decoded.
-    fn existing(&self, stored: &Stored) -> Result<Existing<Self::Object>, Refusal>;
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<Self::Object>, Refusal>;
 
     /// `AllowUnconditionalUpdate`: returns true if an update may omit the resourceVersion.
     fn allows_unconditional_update(&self) -> bool {
@@ -395,7 +395,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     fn before_insert(&self, _ctx: &Context<'_>) {}
 
     /// Called after an object was stored; `shown` is the object at the version of the request.
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>);
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>);
 
     /// Called after an object was removed.
     fn removed(&self, ctx: &Context<'_>, name: &str);

@@ -11,7 +11,7 @@ use crate::server::http::options::{self, Write, WriteOptions};
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::metadata;
 use crate::server::metadata::Object;
-use crate::server::registry::create::Source;
+use crate::server::registry::create::CreateOrigin;
 use crate::server::registry::managed_fields;
 use crate::server::registry::rest::{check_revision, check_uid, keep_system_fields, set_generation, should_delete};
 use crate::server::registry::size::ManagedFields;
@@ -89,7 +89,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         self.update_managed_fields(ctx, None, &mut object, options);
         let review = self.review(Operation::Create, options);
         self.admit_new_of_update(ctx, &mut object, &review)?;
-        self.store_new(ctx, object, Source::Replaced, &review, options)
+        self.store_new(ctx, object, CreateOrigin::Replaced, &review, options)
     }
 
     /// Updates the object that the URL names.

@@ -16,7 +16,7 @@ use crate::server::http::response::{Format, Response};
 use crate::server::http::status::Refusal;
 use crate::server::registry::list::Scope;
 use crate::server::registry::revision::{invalid_revision, parse_revision};
-use crate::server::registry::store::{Collection, Next, Revision, Stored};
+use crate::server::registry::store::{Collection, Next, Revision, StoredObject};
 use crate::server::registry::strategy::ReadStrategy;
 use crdx_value::time::Timestamp;
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub struct Watch {
     revision: Arc<Revision>,
     view: View,
     /// The initial objects that have not been sent yet.
-    initial: VecDeque<Arc<Stored>>,
+    initial: VecDeque<Arc<StoredObject>>,
     /// True until the bookmark that marks the end of the initial objects has been sent.
     initial_end_pending: bool,
     /// The revision up to which all events have been sent.
@@ -62,7 +62,7 @@ enum Phase {
 }
 
 /// The next step of a watch.
-enum Step {
+enum WatchStep {
     Send(Arc<[u8]>),
     Call(Vec<Call>),
     Wait,
@@ -134,7 +134,7 @@ fn form(query: &Query, output: &Output) -> Result<(Option<Conversion>, options::
 
 /// The starting point of a watch.
 struct Start {
-    initial: VecDeque<Arc<Stored>>,
+    initial: VecDeque<Arc<StoredObject>>,
     at: u64,
     failure: Option<Refusal>,
 }
@@ -167,24 +167,24 @@ impl Watch {
     /// registers the waker of `context`.
     pub fn poll(&mut self, now: Timestamp, context: &task::Context<'_>) -> Poll<Option<Progress>> {
         let mut step = self.step(now);
-        if matches!(step, Step::Wait) {
+        if matches!(step, WatchStep::Wait) {
             self.objects.wait(self.id, context.waker());
             // An event committed before the waker was registered did not wake it, so check again.
             step = self.step(now);
         }
         match step {
-            Step::Send(text) => Poll::Ready(Some(Progress::Event(text))),
-            Step::Call(calls) => Poll::Ready(Some(Progress::Pending(calls))),
-            Step::End => Poll::Ready(None),
-            Step::Wait => Poll::Pending,
+            WatchStep::Send(text) => Poll::Ready(Some(Progress::Event(text))),
+            WatchStep::Call(calls) => Poll::Ready(Some(Progress::Pending(calls))),
+            WatchStep::End => Poll::Ready(None),
+            WatchStep::Wait => Poll::Pending,
         }
     }
 
     /// The next event, if there is one already.
     pub(crate) fn next_now(&mut self, now: Timestamp) -> Option<Arc<[u8]>> {
         match self.step(now) {
-            Step::Send(text) => Some(text),
-            Step::Wait | Step::Call(_) | Step::End => None,
+            WatchStep::Send(text) => Some(text),
+            WatchStep::Wait | WatchStep::Call(_) | WatchStep::End => None,
         }
     }
 
@@ -231,11 +231,11 @@ impl Watch {
         &self.warnings
     }
 
-    fn step(&mut self, now: Timestamp) -> Step {
+    fn step(&mut self, now: Timestamp) -> WatchStep {
         loop {
             match std::mem::replace(&mut self.phase, Phase::Ended) {
-                Phase::Ended => return Step::End,
-                Phase::Failing(refusal) => return Step::Send(View::error(refusal)),
+                Phase::Ended => return WatchStep::End,
+                Phase::Failing(refusal) => return WatchStep::Send(View::error(refusal)),
                 Phase::Running => self.phase = Phase::Running,
             }
             let (at, mut first) = (self.at, None);
@@ -253,9 +253,9 @@ impl Watch {
                         self.view.event(&event, now)
                     }
                     // The log has dropped events that this watch has not sent.
-                    Next::Expired(_) => return Step::End,
-                    Next::UpToDate if self.view.is_over() => return Step::End,
-                    Next::UpToDate => return Step::Wait,
+                    Next::Expired(_) => return WatchStep::End,
+                    Next::UpToDate if self.view.is_over() => return WatchStep::End,
+                    Next::UpToDate => return WatchStep::Wait,
                 }
             };
             let waiting = self.calls.take_pending();
@@ -265,11 +265,11 @@ impl Watch {
                 if let Some(stored) = first {
                     self.initial.push_front(stored);
                 }
-                return Step::Call(waiting);
+                return WatchStep::Call(waiting);
             }
             self.calls.forget();
             match event {
-                Ok(Some(text)) => return Step::Send(text),
+                Ok(Some(text)) => return WatchStep::Send(text),
                 Ok(None) => {}
                 Err(refusal) => self.phase = Phase::Failing(refusal),
             }

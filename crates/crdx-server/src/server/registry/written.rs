@@ -1,7 +1,7 @@
 //! An object that is ready to be stored.
 
 use crate::server::metadata;
-use crate::server::registry::store::{Collection, Raced, Revision, Stored};
+use crate::server::registry::store::{Collection, Raced, Revision, StoredObject};
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ impl Written {
         self,
         objects: &Collection,
         key: &str,
-        expected: Option<&Arc<Stored>>,
+        expected: Option<&Arc<StoredObject>>,
         revision: &Revision,
-    ) -> Result<(Arc<Stored>, Arc<Value>), Raced> {
+    ) -> Result<(Arc<StoredObject>, Arc<Value>), Raced> {
         let stored = objects.put(key, expected, self.raw, revision)?;
         let shown = match self.shown {
             None => stored.raw(),

@@ -8,7 +8,7 @@ use crate::policies::validation;
 use crate::server::scope::is_admission;
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
-use crdx_types::resources::{Resource, resources};
+use crdx_types::resources::{ApiResource, resources};
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
@@ -29,7 +29,7 @@ impl BuiltIn for Validated {
 }
 
 /// The resources of a release.
-fn kinds(release: Release) -> impl Iterator<Item = Resource> {
+fn kinds(release: Release) -> impl Iterator<Item = ApiResource> {
     let all = resources(release.minor().number().into());
     all.filter(|r| is_admission(r.group) || r.group.is_empty() && r.plural == "configmaps")
 }
@@ -40,7 +40,7 @@ pub(in crate::server) fn serve(resources: &Resources) {
     // A server of CRDs alone has those of the newest release: the kinds and their fields are the same in all of them.
     let has_own = resources.serves_built_in_kinds;
     for resource in kinds(if has_own { release } else { Release::NEWEST }) {
-        let Resource { group, version, plural, kind, .. } = resource;
+        let ApiResource { group, version, plural, kind, .. } = resource;
         let name = format!("{plural}.{group}");
         // Releases that do not serve a kind in this version have no type for it.
         let typed = [release, Release::NEWEST].into_iter();

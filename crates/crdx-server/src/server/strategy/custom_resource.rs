@@ -23,7 +23,7 @@ use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::scope::{GroupResource, RequestScope};
@@ -114,7 +114,7 @@ impl ReadStrategy for CustomResource {
         &self.serving.objects
     }
 
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal> {
         self.serving.read(stored, &self.version, &self.calls)
     }
 
@@ -276,7 +276,7 @@ impl Strategy for CustomResource {
         decode::check_type(object)
     }
 
-    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<Value>, Refusal> {
         let value = self.read(stored)?;
         Ok(Existing { object: Arc::clone(&value), value })
     }
@@ -362,7 +362,7 @@ impl Strategy for CustomResource {
         namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
     }
 
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
         if self.resources.namespaces == Some(Namespaces::Controlled) && self.serving.built_in.awaits_finalization(shown)
         {

@@ -21,7 +21,7 @@ use crate::server::metadata;
 use crate::server::registry::etcd;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
@@ -47,14 +47,14 @@ const KIND: &str = "CustomResourceDefinition";
 
 /// The strategy of CRDs or of their status.
 #[derive(Debug)]
-pub(in crate::server) struct Definition {
+pub(in crate::server) struct DefinitionStrategy {
     resources: Arc<Resources>,
     columns: Columns,
     is_status: bool,
     release: Release,
 }
 
-impl Definition {
+impl DefinitionStrategy {
     /// Creates the strategy of CRDs or, if `is_status`, of their status.
     pub fn new(resources: &Arc<Resources>, is_status: bool) -> Self {
         let release = resources.settings.release;
@@ -62,7 +62,7 @@ impl Definition {
     }
 }
 
-impl ReadStrategy for Definition {
+impl ReadStrategy for DefinitionStrategy {
     fn resource(&self) -> GroupResource<'_> {
         RESOURCE
     }
@@ -75,7 +75,7 @@ impl ReadStrategy for Definition {
         &self.resources.definitions.objects
     }
 
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal> {
         Ok(stored.raw())
     }
 
@@ -126,7 +126,7 @@ impl ReadStrategy for Definition {
     }
 }
 
-impl Strategy for Definition {
+impl Strategy for DefinitionStrategy {
     type Object = CustomResourceDefinition;
 
     fn scope(&self) -> RequestScope<'_> {
@@ -235,7 +235,7 @@ impl Strategy for Definition {
         self.verdict(errors, definition, None)
     }
 
-    fn existing(&self, stored: &Stored) -> Result<Existing<CustomResourceDefinition>, Refusal> {
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<CustomResourceDefinition>, Refusal> {
         let definition = typed(stored).ok_or_else(|| Refusal::internal("a stored definition is unreadable"))?;
         Ok(Existing { value: stored.raw(), object: Arc::new(definition) })
     }
@@ -314,7 +314,7 @@ impl Strategy for Definition {
         etcd::json_length(&stored::stored(raw.clone()))
     }
 
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>) {
         self.resources.definitions.committed(stored);
         self.resources.definition_written(metadata::text(shown, "name"));
     }
@@ -334,7 +334,7 @@ fn non_finite(value: &Value) -> Option<f64> {
     }
 }
 
-impl Definition {
+impl DefinitionStrategy {
     fn verdict(
         &self,
         errors: ErrorList,

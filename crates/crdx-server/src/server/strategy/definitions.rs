@@ -3,7 +3,7 @@
 use crate::crd::{self, CustomResourceDefinition};
 use crate::server::registry::journal;
 use crate::server::registry::storage::Storage;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crdx_text::malformed::MalformedStrings;
 use crdx_value::lock::lock;
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ impl Definitions {
     }
 
     /// Notes the revision at which the CRD that was validated last is stored; later writes of it have another.
-    pub(crate) fn committed(&self, stored: &Stored) {
+    pub(crate) fn committed(&self, stored: &StoredObject) {
         if let Some((kept, revision @ None)) = &mut *lock(&self.validated)
             && kept.metadata.get("uid") == stored.raw().at(&["metadata", "uid"])
         {
@@ -42,7 +42,7 @@ impl Definitions {
     }
 
     /// Returns a stored CRD, which is decoded unless it is the one that was validated last.
-    pub(crate) fn decode(&self, stored: &Stored) -> Option<CustomResourceDefinition> {
+    pub(crate) fn decode(&self, stored: &StoredObject) -> Option<CustomResourceDefinition> {
         let validated = lock(&self.validated).take();
         match validated.filter(|(_, revision)| *revision == Some(stored.revision)) {
             Some((kept, _)) => {
@@ -55,6 +55,6 @@ impl Definitions {
 }
 
 /// Decodes a stored CRD.
-pub(in crate::server) fn typed(stored: &Stored) -> Option<CustomResourceDefinition> {
+pub(in crate::server) fn typed(stored: &StoredObject) -> Option<CustomResourceDefinition> {
     crd::decode(&stored.raw()).ok().map(|d| d.crd)
 }

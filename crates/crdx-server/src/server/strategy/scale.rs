@@ -24,7 +24,7 @@ use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
 use crate::server::registry::patched_object::PatchedObject;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
@@ -155,7 +155,7 @@ impl<P: Scalable> ReadStrategy for ScaleOf<P> {
         self.parent.objects()
     }
 
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal> {
         self.parent.read(stored)
     }
 
@@ -272,7 +272,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         self.parent.validate_create(object, notes)
     }
 
-    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<Value>, Refusal> {
         self.parent.existing(stored)
     }
 
@@ -351,7 +351,7 @@ impl<P: Scalable> Strategy for ScaleOf<P> {
         self.parent.before_insert(ctx);
     }
 
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>) {
         self.parent.committed(stored, shown);
     }
 

@@ -5,12 +5,12 @@ pub(in crate::server) mod storage;
 
 use crate::apply::types;
 use crate::crd::{CustomResourceDefinition, Spec};
-use crate::pipeline::{self, Decoded, Facts, ResourceVersion, ScalePaths, Source};
+use crate::pipeline::{self, Decoded, Facts, ObjectOrigin, ResourceVersion, ScalePaths};
 use crate::server::http::calls::{Calls, Reviewed};
 use crate::server::http::status::Refusal;
 use crate::server::http::table::Columns;
 use crate::server::metadata;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::scope::GroupResource;
 use crate::server::scope::{GroupVersionKind, GroupVersionResource, RequestScope};
 use crate::server::strategy::built_in::{BuiltIn, Custom};
@@ -204,7 +204,7 @@ impl Serving {
     }
 
     /// Converts a stored object to `version`: decodes and defaults it in its stored version, then converts it.
-    pub fn read(&self, stored: &Stored, version: &Version, calls: &Calls) -> Result<Arc<Value>, Refusal> {
+    pub fn read(&self, stored: &StoredObject, version: &Version, calls: &Calls) -> Result<Arc<Value>, Refusal> {
         if let Some(object) = stored.cached_read(version.tag) {
             return Ok(object);
         }
@@ -235,7 +235,7 @@ impl Serving {
     ) -> Result<Option<Value>, Refusal> {
         let api_version = raw.str_at(&["apiVersion"]).unwrap_or_default();
         let stages = self.stages_for(api_version, version);
-        let decoded = pipeline::decode(stages, raw.clone(), Source::Storage);
+        let decoded = pipeline::decode(stages, raw.clone(), ObjectOrigin::Storage);
         let mut object = decoded.map_err(|e| Refusal::internal(e.message))?.object;
         pipeline::default(stages, &mut object)?;
         if !self.built_in.has_generation() {
@@ -247,7 +247,7 @@ impl Serving {
 
     /// Converts an object to `version`, then prunes fields that the version does not declare.
     pub fn convert(&self, object: Value, version: &Version, calls: &Calls) -> Result<Value, Refusal> {
-        Ok(self.convert_from(Source::Conversion, object, version, calls)?.object)
+        Ok(self.convert_from(ObjectOrigin::Conversion, object, version, calls)?.object)
     }
 
     /// Converts an object to the storage version. Returns it with the paths of the pruned fields, unless a webhook converts
@@ -258,14 +258,14 @@ impl Serving {
         storage: &Version,
         calls: &Calls,
     ) -> Result<(Value, Vec<String>), Refusal> {
-        let source = if self.converter.is_some() { Source::Conversion } else { Source::ReportedConversion };
+        let source = if self.converter.is_some() { ObjectOrigin::Conversion } else { ObjectOrigin::ReportedConversion };
         let decoded = self.convert_from(source, object, storage, calls)?;
         Ok((decoded.object, decoded.unknown))
     }
 
     fn convert_from(
         &self,
-        source: Source,
+        source: ObjectOrigin,
         object: Value,
         version: &Version,
         calls: &Calls,
@@ -363,7 +363,7 @@ impl Version {
     }
 
     /// Caches the result of reading a stored object at this version.
-    pub(crate) fn cache_read(&self, stored: &Stored, shown: &Arc<Value>) {
+    pub(crate) fn cache_read(&self, stored: &StoredObject, shown: &Arc<Value>) {
         stored.cache_read(self.tag, shown);
     }
 

@@ -11,7 +11,7 @@ mod serve;
 
 pub(in crate::server) use serve::{definition, serve};
 
-use crate::cluster_state::{Lookup, NAMESPACES};
+use crate::cluster_state::{Lookup, NAMESPACES, Wanted};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
@@ -27,7 +27,7 @@ use crate::server::http::user::UserInfo;
 use crate::server::metadata;
 use crate::server::registry::patched_object::PatchedObject;
 use crate::server::registry::rest::stored_key;
-use crate::server::registry::store::{Collection, Stored};
+use crate::server::registry::store::{Collection, StoredObject};
 use crate::server::registry::strategy::{Existing, ListType, ReadStrategy, Strategy};
 use crate::server::registry::written::Written;
 use crate::server::scope::GroupResource;
@@ -67,7 +67,7 @@ pub(in crate::server) struct TypedResource {
     /// True for a dry run that the answer shows.
     dry_run: bool,
     /// The Namespace of the object, if the strategy of the kind depends on it.
-    namespace: Option<Arc<Value>>,
+    namespace: Option<Lookup<Arc<Value>>>,
 }
 
 impl TypedResource {
@@ -81,7 +81,7 @@ impl TypedResource {
     ) -> Option<Self> {
         let kind = Arc::clone(serving.typed_version(&version.name)?);
         let user = kind.behaviour.names_user.then(|| ctx.user().clone());
-        let namespace = kind.behaviour.depends_on_namespace.then(|| namespace_of(ctx, resources)).flatten();
+        let namespace = kind.behaviour.depends_on_namespace.then(|| namespace_of(ctx, resources));
         Some(Self {
             serving,
             version,
@@ -101,7 +101,13 @@ impl TypedResource {
         self.kind.encode(object)
     }
 
-    fn release(&self) -> Release {
+    /// [`KindStrategy::validate_bound`](super::built_in_kind::kind_strategy::KindStrategy::validate_bound)
+    pub fn validate_bound(&self, object: &Value, old: &Value) -> ErrorList {
+        self.kind.strategy.validate_bound(object, old, self.release())
+    }
+
+    /// The simulated release.
+    pub fn release(&self) -> Release {
         self.version.stages.release()
     }
 }
@@ -123,7 +129,7 @@ impl ReadStrategy for TypedResource {
         &self.serving.objects
     }
 
-    fn read(&self, stored: &Stored) -> Result<Arc<Value>, Refusal> {
+    fn read(&self, stored: &StoredObject) -> Result<Arc<Value>, Refusal> {
         self.serving.read(stored, &self.version, &self.calls)
     }
 
@@ -260,7 +266,7 @@ impl Strategy for TypedResource {
         self.verdict(object, None, errors, notes)
     }
 
-    fn existing(&self, stored: &Stored) -> Result<Existing<Value>, Refusal> {
+    fn existing(&self, stored: &StoredObject) -> Result<Existing<Value>, Refusal> {
         let value = self.read(stored)?;
         Ok(Existing { object: Arc::clone(&value), value })
     }
@@ -345,7 +351,7 @@ impl Strategy for TypedResource {
         namespace::ensure(&self.resources, &ctx.target.namespace, ctx.request.now);
     }
 
-    fn committed(&self, stored: &Stored, shown: &Arc<Value>) {
+    fn committed(&self, stored: &StoredObject, shown: &Arc<Value>) {
         self.version.cache_read(stored, shown);
     }
 
@@ -416,12 +422,29 @@ impl TypedResource {
         }
     }
 
-    /// The errors that the strategy of the kind finds before those of the metadata. A server that is part of a cluster may not
-    /// have the Namespace.
+    /// The errors that the strategy of the kind finds before those of the metadata.
     fn early_errors(&self, object: &Value, old: Option<&Value>, notes: &ObjectNotes) -> ErrorList {
-        let is_known = self.namespace.is_some() || !self.resources.is_partial();
-        let namespace = (is_known && self.resources.validates_content).then_some(self.namespace.as_deref());
-        self.kind.strategy.validate(object, old, namespace, &self.request(&self.kind, notes))
+        let request = self.request(&self.kind, notes);
+        let mut errors = self.kind.strategy.validate(object, old, &request);
+        let namespace = match self.namespace.as_ref().filter(|_| self.resources.validates_content) {
+            Some(Lookup::Found(namespace)) => Some(&**namespace),
+            Some(Lookup::Absent) => None,
+            Some(Lookup::Unknown) | None => return errors,
+        };
+        errors.extend(self.kind.strategy.validate_in_namespace(object, old, namespace, &request));
+        errors
+    }
+
+    /// The Namespace of the object, if it is not known and decides whether the object is accepted: one without labels refuses
+    /// what one with labels may allow.
+    fn unknown_namespace(&self, object: &Value, old: Option<&Value>, notes: &ObjectNotes) -> Option<Wanted> {
+        let is_unknown = self.namespace == Some(Lookup::Unknown) && self.resources.validates_content;
+        let errors = || {
+            let request = self.request(&self.kind, notes);
+            self.kind.strategy.validate_in_namespace(object, old, None, &request)
+        };
+        let name = metadata::text(object, "namespace");
+        (is_unknown && !errors().is_empty()).then(|| Wanted::new(NAMESPACES, "", Some(name)))
     }
 
     /// `validateKubeFinalizerName` in `pkg/apis/core/validation`, which most kinds call
@@ -480,7 +503,8 @@ impl TypedResource {
         if self.release().since(V1_37) && !self.kind.behaviour.repeats_errors {
             remove_repeated(&mut errors);
         }
-        Verdict { errors, warnings_if_accepted: warnings, ..Verdict::default() }
+        let unknown = self.unknown_namespace(object, old, notes).into_iter().collect();
+        Verdict { errors, warnings_if_accepted: warnings, unknown, ..Verdict::default() }
     }
 }
 
@@ -503,14 +527,17 @@ impl Scalable for TypedResource {
 }
 
 /// Returns the Namespace of a request, as far as it is known. The attempt ends later if it has to be read first.
-fn namespace_of(ctx: &Context<'_>, resources: &Resources) -> Option<Arc<Value>> {
+fn namespace_of(ctx: &Context<'_>, resources: &Resources) -> Lookup<Arc<Value>> {
     let name = &ctx.target.namespace;
-    let stored = resources.namespace(name);
-    let given = || match ctx.cluster.object(NAMESPACES, "", name) {
-        Ok(Lookup::Found(namespace)) => Some(namespace),
+    if let Some(stored) = resources.namespace(name) {
+        return Lookup::Found(stored);
+    }
+    match ctx.cluster.object(NAMESPACES, "", name) {
         // API servers create these namespaces, without the label.
-        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => Some(Arc::default()),
-        Ok(Lookup::Absent | Lookup::Unknown) | Err(_) => None,
-    };
-    stored.or_else(given)
+        Ok(Lookup::Unknown) if name == "default" || SYSTEM_NAMESPACES.contains(&name.as_str()) => {
+            Lookup::Found(Arc::default())
+        }
+        Ok(known) => known,
+        Err(_) => Lookup::Unknown,
+    }
 }

@@ -10,22 +10,22 @@ use std::task::{Context, Poll};
 use tokio::time::{self, Interval, MissedTickBehavior, Sleep};
 
 /// The body of a response.
-pub(super) enum Content {
+pub(super) enum ResponseBody {
     /// The bytes, until they are read.
     Whole(Option<Bytes>),
     /// The events of a watch.
-    Stream(Box<Stream>),
+    Stream(Box<WatchStream>),
 }
 
 /// The events of a watch, from when it starts until its timeout.
-pub(super) struct Stream {
+pub(super) struct WatchStream {
     watch: Watch,
     clock: Clock,
     end: Pin<Box<Sleep>>,
     bookmarks: Option<Interval>,
 }
 
-impl Content {
+impl ResponseBody {
     /// The events of a watch. Starts its timers, so it must be called in a runtime.
     pub fn stream(watch: Watch, clock: Clock) -> Self {
         let bookmarks = watch.bookmark_interval().map(|period| {
@@ -34,11 +34,11 @@ impl Content {
             interval
         });
         let end = Box::pin(time::sleep(watch.timeout()));
-        Self::Stream(Box::new(Stream { watch, clock, end, bookmarks }))
+        Self::Stream(Box::new(WatchStream { watch, clock, end, bookmarks }))
     }
 }
 
-impl Stream {
+impl WatchStream {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.end.as_mut().poll(context).is_ready() {
             return Poll::Ready(None);
@@ -60,7 +60,7 @@ impl Stream {
     }
 }
 
-impl Body for Content {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 

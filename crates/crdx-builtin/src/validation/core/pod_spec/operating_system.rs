@@ -4,7 +4,7 @@
 use super::each_container;
 use crate::validation::field_value::{Errors, FieldValue};
 use crdx_value::field::FieldError;
-use crdx_value::release::V1_34;
+use crdx_value::release::{V1_34, V1_37};
 
 const NOT_ON_LINUX: &str = "windows options cannot be set for a linux pod";
 const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
@@ -22,6 +22,14 @@ const POD_FIELDS: &[&str] = &[
     "supplementalGroups",
     "supplementalGroupsPolicy",
     "seLinuxChangePolicy",
+];
+
+/// `validateWindows` about the host, with the fields of the security context that precede these fields before 1.37.
+const HOST_FIELDS: &[(&str, &str)] = &[
+    ("seLinuxOptions", "hostUsers"),
+    ("seLinuxOptions", "hostPID"),
+    ("seLinuxOptions", "hostIPC"),
+    ("sysctls", "shareProcessNamespace"),
 ];
 
 /// `validateWindows` about the security contexts of containers
@@ -61,16 +69,16 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 
 fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     let context = spec.child("securityContext");
-    for field in POD_FIELDS {
-        errors.forbid_if_set(&context.child(field), NOT_ON_WINDOWS);
-    }
-    for (name, counts) in
-        [("hostUsers", None), ("hostPID", Some(true)), ("hostIPC", Some(true)), ("shareProcessNamespace", None)]
-    {
-        let field = spec.child(name);
-        if field.is_set() && counts.is_none_or(|value| field.bool() == value) {
-            errors.forbidden(&field, NOT_ON_WINDOWS);
+    // Before 1.37, fields of the host were part of the internal security context, and reported among its fields.
+    let is_newest = errors.release.since(V1_37);
+    for name in POD_FIELDS {
+        errors.forbid_if_set(&context.child(name), NOT_ON_WINDOWS);
+        for (_, field) in HOST_FIELDS.iter().filter(|(after, _)| !is_newest && after == name) {
+            forbid_host_field(errors, spec, field);
         }
+    }
+    for (_, field) in HOST_FIELDS.iter().filter(|_| is_newest) {
+        forbid_host_field(errors, spec, field);
     }
     each_container(spec, |container| {
         let context = container.child("securityContext");
@@ -78,6 +86,14 @@ fn windows(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
             errors.forbid_if_set(&context.child(field), NOT_ON_WINDOWS);
         }
     });
+}
+
+fn forbid_host_field(errors: &mut Errors, spec: &FieldValue<'_, '_>, name: &str) {
+    let field = spec.child(name);
+    let is_given = if matches!(name, "hostPID" | "hostIPC") { field.bool() } else { field.is_set() };
+    if is_given {
+        errors.forbidden(&field, NOT_ON_WINDOWS);
+    }
 }
 
 /// `validateWindowsHostProcessPod`
@@ -127,6 +143,22 @@ mod tests {
                 assert!(errors.contains(&error), "{release}: {errors:?}");
             }
         }
+    }
+
+    #[test]
+    fn fields_of_the_host_are_reported_among_those_of_the_context_before_1_37() {
+        let pod = r#"{"spec":{"os":{"name":"windows"},"hostPID":true,"hostIPC":false,"shareProcessNamespace":true,
+            "securityContext":{"fsGroup":1,"runAsUser":1}}}"#;
+        let fields = |release| {
+            let errors = created("v1", "Pod", pod, release).into_iter();
+            let ours = errors.filter_map(|error| {
+                error.strip_suffix(": Forbidden: cannot be set for a windows pod").map(str::to_owned)
+            });
+            ours.collect::<Vec<_>>()
+        };
+        let (group, user) = ("spec.securityContext.fsGroup", "spec.securityContext.runAsUser");
+        assert_eq!(fields("1.36"), ["spec.hostPID", group, "spec.shareProcessNamespace", user]);
+        assert_eq!(fields("1.37"), [group, user, "spec.hostPID", "spec.shareProcessNamespace"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::validation::{
 use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
-use crdx_value::release::{Release, V1_33, V1_38};
+use crdx_value::release::{Release, V1_33, V1_37, V1_38};
 
 /// The object whose specification is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,8 @@ impl PodOptions {
             release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"));
         each_container(&spec, |container| {
             options.allows_devices_in_user_namespaces |= !host_users && container.child("volumeDevices").len() > 0;
-            options.allows_sys_admin |= super::security_context::adds_sys_admin(&container.child("securityContext"));
+            options.allows_sys_admin |=
+                release.since(V1_37) && super::security_context::adds_sys_admin(&container.child("securityContext"));
             options.allows_indivisible_huge_pages |= has_indivisible_huge_pages(&container.child("resources"));
         });
         options.allows_empty_image_volumes = spec.child("volumes").items().any(|volume| {

@@ -99,9 +99,9 @@ fn count_sys_admin(context: &FieldValue<'_, '_>) -> usize {
     capabilities.child("add").texts().filter(|name| *name == "CAP_SYS_ADMIN").count()
 }
 
-/// `useAllowSysAdminWhenPrivilegeEscalationFalse`, for one container
+/// `hasSysAdminAndPrivilegeEscalationFalse`, which is also true if the field is absent
 pub(crate) fn adds_sys_admin(context: &FieldValue<'_, '_>) -> bool {
-    context.child("allowPrivilegeEscalation").value.as_bool() == Some(false) && count_sys_admin(context) > 0
+    context.child("allowPrivilegeEscalation").value.as_bool() != Some(true) && count_sys_admin(context) > 0
 }
 
 /// `validateSysctls`
@@ -244,6 +244,23 @@ fn app_armor_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
 #[cfg(test)]
 mod tests {
     use crate::validation::tests::{created, updated};
+
+    /// `useAllowSysAdminWhenPrivilegeEscalationFalse` in `pkg/api/pod/util.go`
+    #[test]
+    fn a_capability_of_an_existing_container_is_kept_since_1_37() {
+        let template = |context: &str, image: &str| {
+            let container = format!(r#"{{"name":"c","image":"{image}","securityContext":{context}}}"#);
+            format!(r#"{{"metadata":{{"name":"t"}},"template":{{"spec":{{"containers":[{container}]}}}}}}"#)
+        };
+        let refused = r#"{"allowPrivilegeEscalation":false,"capabilities":{"add":["CAP_SYS_ADMIN"]}}"#;
+        let errors = |old: &str, new: &str, release| {
+            updated("v1", "PodTemplate", &template(old, "i"), &template(new, "j"), release).len()
+        };
+        assert_eq!((errors(refused, refused, "1.36"), errors(refused, refused, "1.37")), (1, 0));
+        assert_eq!(errors("{}", refused, "1.37"), 1);
+        let absent = r#"{"capabilities":{"add":["CAP_SYS_ADMIN"]}}"#;
+        assert_eq!(errors(absent, refused, "1.37"), 0);
+    }
 
     #[test]
     fn before_1_37_only_recursive_selinux_changes_were_allowed_in_new_pods() {

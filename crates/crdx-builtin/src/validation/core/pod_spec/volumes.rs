@@ -13,7 +13,7 @@ use crdx_value::field::{
     names::{self, NameForm},
 };
 use crdx_value::quote::go_quote;
-use crdx_value::release::V1_35;
+use crdx_value::release::{V1_35, V1_37};
 use std::collections::{HashMap, HashSet};
 
 const ONE_TYPE: &str = "may not specify more than 1 volume type";
@@ -171,7 +171,10 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
         }
         "image" => {
             let reference = source.child("reference");
-            if !options.allows_empty_image_volumes {
+            // Before 1.37, a template may lack it, because a mutating webhook may add it to its Pods.
+            let is_required =
+                if errors.release.since(V1_37) { !options.allows_empty_image_volumes } else { options.is_pod };
+            if is_required {
                 errors.require_text(&reference);
             }
             containers::pull_policy(errors, &source.child("pullPolicy"));
@@ -199,5 +202,27 @@ fn csi(errors: &mut Errors, source: &FieldValue<'_, '_>) {
         // The server reports an invalid name at this path.
         let path: FieldPath<'_> = source.path.child("name");
         errors.messages_at(&path, name.text(), names::name_is_subdomain(name.text(), NameForm::Whole));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::{created, updated};
+
+    /// `validateImageVolumeSource`
+    #[test]
+    fn image_volumes_of_templates_need_a_reference_since_1_37() {
+        let spec = |image: &str| {
+            let container = format!(r#"{{"name":"c","image":"{image}"}}"#);
+            format!(r#"{{"containers":[{container}],"volumes":[{{"name":"v","image":{{}}}}]}}"#)
+        };
+        let template = |image: &str| format!(r#"{{"metadata":{{"name":"t"}},"template":{{"spec":{}}}}}"#, spec(image));
+        let pod = format!(r#"{{"metadata":{{"name":"p"}},"spec":{}}}"#, spec("i"));
+        let of_template = |release| created("v1", "PodTemplate", &template("i"), release);
+        let error = "volumes[0].image.reference: Required value";
+        assert_eq!(of_template("1.36"), [""; 0]);
+        assert_eq!(of_template("1.37"), [format!("template.spec.{error}")]);
+        assert_eq!(created("v1", "Pod", &pod, "1.36"), [format!("spec.{error}")]);
+        assert_eq!(updated("v1", "PodTemplate", &template("i"), &template("j"), "1.37"), [""; 0]);
     }
 }

@@ -51,9 +51,13 @@ fn object(status: &str) -> String {
     format!(r#"{{{spec},"status":{{{status}}}}}"#)
 }
 
-fn written(old: &str, new: &str) -> Vec<String> {
+fn written_at(release: &str, old: &str, new: &str) -> Vec<String> {
     let now = time::parse(START).unwrap();
-    errors_at(("certificates.k8s.io", "PodCertificateRequest"), &object(old), &object(new), "1.37", now)
+    errors_at(("certificates.k8s.io", "PodCertificateRequest"), &object(old), &object(new), release, now)
+}
+
+fn written(old: &str, new: &str) -> Vec<String> {
+    written_at("1.37", old, new)
 }
 
 fn conditions(conditions: &[(&str, &str)]) -> String {
@@ -77,6 +81,10 @@ fn a_request_has_one_result() {
             r#"status.conditions.[1].status: Unsupported value: "False": supported values: "True""#,
             r#"status.conditions.[2].type: Unsupported value: "Other": supported values: "Issued", "Denied", "Failed""#,
         ]
+    );
+    assert_eq!(
+        written_at("1.38", "", &conditions(&[("Other", "True")])),
+        [r#"status.conditions[0].type: Unsupported value: "Other": supported values: "Issued", "Denied", "Failed""#]
     );
 }
 

@@ -41,6 +41,19 @@ fn results_name_a_request_and_a_device() {
     );
 }
 
+/// `validateDeviceRequestAllocationResult`, and the declared limits of `consumedCapacity`
+#[test]
+fn consumed_capacities_are_validated_since_1_38() {
+    let result = |capacity: &str| RESULT.replace('}', &format!(r#","consumedCapacity":{{{capacity}}}}}"#));
+    let path = "status.allocation.devices.results[0].consumedCapacity";
+    let (valid, wrong) = (result(r#""a.b/c":"1""#), result(r#""-":"1","a":"-1""#));
+    assert_eq!(written("{}", &allocation(&valid, ""), "1.38"), [""; 0]);
+    assert_eq!(written("{}", &allocation(&wrong, ""), "1.37"), [""; 0]);
+    let found = written("{}", &allocation(&wrong, ""), "1.38");
+    assert!(found[0].starts_with(&format!(r#"{path}: Invalid value: "-": a valid C identifier"#)), "{found:?}");
+    assert_eq!(found[1..], [format!(r#"{path}[a]: Invalid value: "-1": must be greater than or equal to 0"#)]);
+}
+
 #[test]
 fn configurations_have_a_source() {
     let configuration = |source: &str| {

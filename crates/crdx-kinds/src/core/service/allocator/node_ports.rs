@@ -34,7 +34,7 @@ impl NodePorts<'_> {
     pub fn complete(&self, spec: &mut Map, old: Option<&Map>) -> Result<(), AllocationError> {
         let requested = node_ports(spec).collect();
         let mut operation =
-            Operation { all: self, allocated: HashSet::new(), highest: None, is_full: false, requested };
+            PortAllocation { all: self, allocated: HashSet::new(), highest: None, is_full: false, requested };
         let is_external = matches!(text(spec, "type"), "NodePort" | "LoadBalancer");
         match old {
             Some(old) if is_external => operation.update(spec, old)?,
@@ -49,7 +49,7 @@ impl NodePorts<'_> {
 }
 
 /// The allocation of the ports of one request (`PortAllocationOperation`).
-struct Operation<'a> {
+struct PortAllocation<'a> {
     all: &'a NodePorts<'a>,
     allocated: HashSet<i64>,
     /// The highest port that was allocated.
@@ -60,7 +60,7 @@ struct Operation<'a> {
     requested: HashSet<i64>,
 }
 
-impl Operation<'_> {
+impl PortAllocation<'_> {
     /// `Allocate`
     fn allocate(&mut self, port: i64) -> Result<(), GoError> {
         let last = FIRST_PORT + PORTS - 1;

@@ -1,6 +1,7 @@
 //! `pods/binding`: assigns a pod to a node (`BindingREST` in `pkg/registry/core/pod/storage/storage.go`).
 
 use super::{PODS, Request, members, set_condition, text};
+use crate::pipeline::metadata::{Metadata, annotations, labels, size_of_annotations};
 use crate::server::http::context::Context;
 use crate::server::http::status::{Refusal, aggregate};
 use crate::server::metadata;
@@ -13,7 +14,7 @@ use crdx_value::field::{
     names::{self, NameForm},
 };
 use crdx_value::quote::go_quote;
-use crdx_value::release::{Release, V1_35, V1_37};
+use crdx_value::release::{Release, V1_35, V1_37, V1_38};
 use crdx_value::{Map, Value};
 
 /// The annotations of former init containers, which are dropped (`DropInitContainerAnnotations`; before 1.37, the conversion
@@ -25,12 +26,15 @@ const DROPPED: [&str; 4] = [
     "pod.alpha.kubernetes.io/init-container-statuses",
 ];
 
-/// Assigns the pod.
+/// The kind in messages about the annotations.
+const BINDING: GroupResource<'static> = GroupResource { group: "", resource: "Binding" };
+
+/// Assigns the pod. Returns its resourceVersion.
 pub(super) fn create(
     ctx: &mut Context<'_>,
     pods: &Registry<'_, TypedResource>,
     request: &Request<'_>,
-) -> Result<(), Refusal> {
+) -> Result<String, Refusal> {
     let binding = &request.object;
     if request.name != metadata::text(binding, "name") {
         return Err(Refusal::bad_request("name in URL does not match name in Binding object"));
@@ -45,7 +49,7 @@ pub(super) fn create(
         let of = GroupResource { group: "", resource: "pods/binding" };
         Err(Refusal::conflict(of, name, reason))
     };
-    pods.guaranteed_update(ctx, name, request.options.dry_run, &mut |pod| {
+    let pod = pods.guaranteed_update(ctx, name, request.options.dry_run, &mut |pod| {
         for (field, what) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
             let (wanted, have) = (metadata::text(binding, field), metadata::text(pod, field));
             if !wanted.is_empty() && wanted != have {
@@ -66,10 +70,12 @@ pub(super) fn create(
         if gates.is_some_and(|gates| !gates.is_empty()) {
             return refuse(&format!("pod {name} has non-empty .spec.schedulingGates"));
         }
+        let old = metadata::get(pod, "annotations").cloned().unwrap_or_default();
         assign(ctx, pods, pod, binding, &now);
-        Ok(())
+        let errors = errors_of_annotations(pods.strategy(), pod, binding, &old);
+        if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(BINDING, "", errors)) }
     })?;
-    Ok(())
+    Ok(metadata::text(&*pod, "resourceVersion").to_owned())
 }
 
 fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value, binding: &Value, now: &str) {
@@ -90,6 +96,18 @@ fn assign(ctx: &Context<'_>, pods: &Registry<'_, TypedResource>, pod: &mut Value
     }
     set_condition(pod, members([("type", "PodScheduled".into()), ("status", "True".into())]), now);
     *pod = pods.strategy().encode(pod);
+}
+
+/// Validates the annotations of the pod if the binding has some, since 1.38.
+fn errors_of_annotations(pods: &TypedResource, pod: &Value, binding: &Value, old: &Value) -> ErrorList {
+    let release = pods.release();
+    let added = metadata::get(binding, "annotations").and_then(Value::as_object);
+    if !release.since(V1_38) || added.is_none_or(Map::is_empty) {
+        return ErrorList::new();
+    }
+    let mut errors = pods.validate_bound(pod, old);
+    size_of_annotations(Metadata::from_object(pod), &FieldPath::new("metadata"), release, &mut errors);
+    errors
 }
 
 /// The labels or annotations of the pod with those of the binding.
@@ -117,6 +135,11 @@ fn validate(binding: &Value, release: Release) -> ErrorList {
                 .into_iter()
                 .map(|text| FieldError::invalid(&path, name, text)),
         );
+    }
+    if release.since(V1_38) {
+        let path = FieldPath::new("metadata");
+        annotations(Metadata::from_object(binding), &path, release, &mut errors);
+        labels(Metadata::from_object(binding), &path, release, &mut errors);
     }
     errors
 }

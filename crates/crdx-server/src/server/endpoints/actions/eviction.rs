@@ -18,13 +18,13 @@ use crdx_value::release::V1_32;
 /// The name of pods in the messages of failed preconditions.
 const POD: GroupResource<'static> = GroupResource { group: "", resource: "Pod" };
 
-/// Evicts the pod.
+/// Evicts the pod. Returns the resourceVersion that its deletion left.
 pub(super) fn create(
     ctx: &mut Context<'_>,
     backend: &Backend,
     pods: &Registry<'_, TypedResource>,
     request: &Request<'_>,
-) -> Result<(), Refusal> {
+) -> Result<String, Refusal> {
     let (eviction, name) = (&request.object, request.name);
     if name != metadata::text(eviction, "name") {
         return Err(Refusal::bad_request("name in URL does not match name in Eviction object"));
@@ -80,21 +80,21 @@ pub(super) fn create(
     delete(ctx, pods, name, (options, &errors))
 }
 
-/// Continues an eviction whose deletion paused. Returns false if it has to be handled again, because another write
+/// Continues an eviction whose deletion paused, like [`create`]. Returns `None` if it has to be handled again, because another write
 /// changed the pod.
 pub(super) fn resume(
     ctx: &mut Context<'_>,
     pods: &Registry<'_, TypedResource>,
     name: &str,
     on_conflict: OnConflict,
-) -> Result<bool, Refusal> {
+) -> Result<Option<String>, Refusal> {
     match pods.remove_unreviewed(ctx, name, &DeleteOptions::default()) {
         Err(refusal) if refusal.reason == Reason::Conflict => match on_conflict {
             OnConflict::Report => Err(refusal),
-            OnConflict::Retry => Ok(false),
+            OnConflict::Retry => Ok(None),
             OnConflict::Refuse(refusal) => Err(*refusal),
         },
-        done => done.map(|()| true),
+        done => done.map(Some),
     }
 }
 
@@ -142,7 +142,7 @@ fn delete(
     pods: &Registry<'_, TypedResource>,
     name: &str,
     (mut options, errors): (DeleteOptions, &ErrorList),
-) -> Result<(), Refusal> {
+) -> Result<String, Refusal> {
     let now = ctx.now();
     if !options.dry_run {
         let pod = pods.guaranteed_update(ctx, name, false, &mut |pod| {

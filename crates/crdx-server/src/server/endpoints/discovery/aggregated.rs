@@ -2,7 +2,7 @@
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
 use crate::server::endpoints::digest;
-use crate::server::endpoints::discovery::groups::{Group, Resource, subresource_verbs};
+use crate::server::endpoints::discovery::groups::{DiscoveredResource, Group, subresource_verbs};
 use crate::server::endpoints::discovery::legacy::texts;
 use crate::server::http::answer::Answer;
 use crate::server::http::context::Context;
@@ -53,7 +53,7 @@ fn group(group: &Group, release: Release) -> Value {
     object([("metadata", Value::Object(metadata)), ("versions", versions.collect::<Vec<_>>().into())])
 }
 
-fn resource(r: &Resource) -> Value {
+fn resource(r: &DiscoveredResource) -> Value {
     let mut out = Map::from(
         [
             ("resource", Value::from(r.name.as_str())),

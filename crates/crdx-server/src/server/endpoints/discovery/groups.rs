@@ -24,10 +24,10 @@ pub(super) struct GroupVersion {
     /// The name of the version.
     pub name: String,
     /// The resources, sorted by name.
-    pub resources: Vec<Resource>,
+    pub resources: Vec<DiscoveredResource>,
 }
 
-pub(super) struct Resource {
+pub(super) struct DiscoveredResource {
     /// The plural.
     pub name: String,
     pub singular: String,
@@ -98,13 +98,13 @@ pub(super) fn core(resources: &Resources) -> Option<Group> {
     resources.namespaces.is_some().then(|| Group { name: String::new(), versions })
 }
 
-fn of_review(review: &Review) -> Resource {
+fn of_review(review: &Review) -> DiscoveredResource {
     created_only(review.plural, review.kind, review.namespaced)
 }
 
 /// A resource whose objects can only be created.
-fn created_only(plural: &str, kind: &str, namespaced: bool) -> Resource {
-    Resource {
+fn created_only(plural: &str, kind: &str, namespaced: bool) -> DiscoveredResource {
+    DiscoveredResource {
         name: plural.to_owned(),
         singular: kind.to_lowercase(),
         namespaced,
@@ -118,9 +118,9 @@ fn created_only(plural: &str, kind: &str, namespaced: bool) -> Resource {
 }
 
 /// The resource of CRDs. The real server omits the group and version of its own kinds.
-fn definitions() -> Resource {
+fn definitions() -> DiscoveredResource {
     let kind = GroupVersionKind { kind: "CustomResourceDefinition".to_owned(), ..GroupVersionKind::default() };
-    Resource {
+    DiscoveredResource {
         name: "customresourcedefinitions".to_owned(),
         singular: "customresourcedefinition".to_owned(),
         namespaced: false,
@@ -133,7 +133,7 @@ fn definitions() -> Resource {
     }
 }
 
-fn resource(serving: &Serving, version: &str) -> Resource {
+fn resource(serving: &Serving, version: &str) -> DiscoveredResource {
     let crd = &serving.crd;
     let names = &crd.status.accepted_names;
     let kind = GroupVersionKind { group: serving.group.clone(), version: version.to_owned(), kind: names.kind.clone() };
@@ -158,7 +158,7 @@ fn resource(serving: &Serving, version: &str) -> Resource {
         sort_by_key(&mut subresources, |(name, _)| *name);
     }
     let storage = crd.spec.versions.iter().find(|v| v.storage && v.served);
-    Resource {
+    DiscoveredResource {
         name: names.plural.clone(),
         singular: names.singular.clone(),
         namespaced: serving.namespaced,

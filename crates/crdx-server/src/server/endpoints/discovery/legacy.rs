@@ -1,6 +1,6 @@
 //! Unaggregated discovery: `APIVersions`, `APIGroupList`, `APIGroup` and `APIResourceList`.
 
-use crate::server::endpoints::discovery::groups::{Group, GroupVersion, Resource, subresource_verbs};
+use crate::server::endpoints::discovery::groups::{DiscoveredResource, Group, GroupVersion, subresource_verbs};
 use crdx_value::group_version::{GroupVersionKind, api_version};
 use crdx_value::{Map, Value, object};
 
@@ -54,7 +54,7 @@ pub(super) fn resource_list(group: &str, version: &GroupVersion) -> Value {
     ])
 }
 
-fn resource(r: &Resource) -> Value {
+fn resource(r: &DiscoveredResource) -> Value {
     let mut out = entry(&r.name, &r.singular, r.namespaced, &r.kind.kind, r.verbs);
     for (key, items) in [("shortNames", &r.short_names), ("categories", &r.categories)] {
         if !items.is_empty() {
@@ -67,7 +67,7 @@ fn resource(r: &Resource) -> Value {
     Value::Object(out)
 }
 
-fn subresource(of: &Resource, name: &str, kind: &GroupVersionKind) -> Value {
+fn subresource(of: &DiscoveredResource, name: &str, kind: &GroupVersionKind) -> Value {
     let mut out = entry(&format!("{}/{name}", of.name), "", of.namespaced, &kind.kind, subresource_verbs(name));
     // The group and version are present only for kinds of another group.
     if kind.group != of.kind.group {

@@ -1,5 +1,7 @@
 //! Field selectors: `a=b,c!=d`, with `\` before `,`, `=` and `\` in values (`k8s.io/apimachinery/pkg/fields/selector.go`).
 
+use crdx_value::GoError;
+
 /// A parsed field selector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::server) struct FieldSelector {
@@ -18,7 +20,7 @@ impl FieldSelector {
     ///
     /// # Errors
     /// Returns the server's error message.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, GoError> {
         let mut parts = split_terms(text);
         parts.sort_unstable();
         let mut terms = Vec::new();
@@ -27,7 +29,7 @@ impl FieldSelector {
                 continue;
             }
             let Some((field, equal, raw)) = split_term(part) else {
-                return Err(format!("invalid selector: '{text}'; can't understand '{part}'"));
+                return Err(format!("invalid selector: '{text}'; can't understand '{part}'").into());
             };
             let value = unescape_value(raw)?;
             // A lone `=` selects everything.
@@ -104,17 +106,19 @@ fn split_term(term: &str) -> Option<(&str, bool, &str)> {
     None
 }
 
-fn unescape_value(text: &str) -> Result<String, String> {
+fn unescape_value(text: &str) -> Result<String, GoError> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next() {
                 Some(next @ ('\\' | ',' | '=')) => out.push(next),
-                Some(next) => return Err(format!("invalid field selector: invalid escape sequence: \\{next}")),
-                None => return Err("invalid field selector: invalid escape sequence: \\".to_owned()),
+                Some(next) => return Err(format!("invalid field selector: invalid escape sequence: \\{next}").into()),
+                None => return Err("invalid field selector: invalid escape sequence: \\".into()),
             },
-            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {}", c as u32)),
+            ',' | '=' => {
+                return Err(format!("invalid field selector: unescaped character in value: {}", c as u32).into());
+            }
             c => out.push(c),
         }
     }
@@ -137,11 +141,14 @@ mod tests {
 
     #[test]
     fn errors_are_the_servers() {
-        assert_eq!(FieldSelector::parse("a").unwrap_err(), "invalid selector: 'a'; can't understand 'a'");
+        assert_eq!(FieldSelector::parse("a").unwrap_err().as_str(), "invalid selector: 'a'; can't understand 'a'");
         assert_eq!(
-            FieldSelector::parse("a=b=c").unwrap_err(),
+            FieldSelector::parse("a=b=c").unwrap_err().as_str(),
             "invalid field selector: unescaped character in value: 61"
         );
-        assert_eq!(FieldSelector::parse("a=\\x").unwrap_err(), "invalid field selector: invalid escape sequence: \\x");
+        assert_eq!(
+            FieldSelector::parse("a=\\x").unwrap_err().as_str(),
+            "invalid field selector: invalid escape sequence: \\x"
+        );
     }
 }

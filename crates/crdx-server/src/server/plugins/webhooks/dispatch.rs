@@ -4,17 +4,17 @@ use crate::policies::denial::Refused;
 use crate::policies::matching::Matched;
 use crate::policies::model::{FailurePolicy, PolicyKind};
 use crate::policies::request::{Cluster as _, Request};
-use crate::server::admission::{Attributes, ReinvocationContext, Report};
+use crate::server::admission::{AdmissionReport, Attributes, ReinvocationContext};
 use crate::server::http::calls::Reviewed;
 use crate::server::http::status::Refusal;
-use crate::server::plugins::cluster::Cluster;
+use crate::server::plugins::cluster::ClusterView;
 use crate::server::plugins::policies::{refusal, request_of};
 use crate::server::plugins::view::View;
 use crate::server::plugins::webhooks::patch;
 use crate::webhooks::call;
 use crate::webhooks::matching::{Decision, Failure, decide};
 use crate::webhooks::model::Webhook;
-use crate::webhooks::review::{self, Answer};
+use crate::webhooks::review::{self, AdmissionResponse};
 use crdx_types::reviews::ReviewKind;
 use crdx_value::GoError;
 use crdx_value::{Value, quote};
@@ -34,12 +34,12 @@ pub(super) struct Round<'r> {
 pub(super) struct Dispatch<'d> {
     attributes: &'d Attributes<'d>,
     request: Request<'d>,
-    cluster: &'d Cluster<'d>,
+    cluster: &'d ClusterView<'d>,
     view: View<'d>,
 }
 
 /// The answer to a call, or the reason why the webhook could not be called.
-type CallResult = Result<Answer, GoError>;
+type CallResult = Result<AdmissionResponse, GoError>;
 
 impl<'d> Dispatch<'d> {
     /// Prepares the calls for the request with these attributes and this object.
@@ -49,7 +49,7 @@ impl<'d> Dispatch<'d> {
     pub fn new(
         attributes: &'d Attributes<'d>,
         object: Option<&Value>,
-        cluster: &'d Cluster<'d>,
+        cluster: &'d ClusterView<'d>,
         view: View<'d>,
     ) -> Result<Self, Refusal> {
         Ok(Self { attributes, request: request_of(attributes, object, view.inputs, cluster)?, cluster, view })
@@ -78,7 +78,7 @@ impl<'d> Dispatch<'d> {
         webhooks: &[Arc<Webhook>],
         mut object: Option<&mut Value>,
         round: &mut Round<'_>,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         if round.running && round.reinvoked.output.as_ref() != object.as_deref() {
             round.reinvoked.require();
@@ -93,7 +93,7 @@ impl<'d> Dispatch<'d> {
         webhooks: &[Arc<Webhook>],
         object: Option<&mut Value>,
         round: &mut Round<'_>,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         let mut current = object.as_deref().cloned();
         // The version the object was last converted to, whatever apiVersion a patch wrote since.
@@ -154,7 +154,7 @@ impl<'d> Dispatch<'d> {
         &self,
         webhooks: &[Arc<Webhook>],
         object: Option<&Value>,
-        report: &mut Report,
+        report: &mut AdmissionReport,
     ) -> Result<(), Refusal> {
         let mut relevant = Vec::new();
         for webhook in webhooks {
@@ -228,7 +228,7 @@ impl<'d> Dispatch<'d> {
         webhook: &Webhook,
         matched: &Matched,
         object: Option<&Value>,
-        answer: &Answer,
+        answer: &AdmissionResponse,
     ) -> Result<Option<Changed>, Refusal> {
         if !answer.allowed {
             return Err(rejected(webhook, answer));
@@ -275,6 +275,6 @@ fn failed(webhook: &Webhook, reason: &str) -> Result<(), Refusal> {
     Err(Refusal::internal(format!("failed calling webhook {}: {reason}", quote::go_quote(&webhook.name))))
 }
 
-fn rejected(webhook: &Webhook, answer: &Answer) -> Refusal {
+fn rejected(webhook: &Webhook, answer: &AdmissionResponse) -> Refusal {
     Refusal::of_status(&review::rejection(&webhook.name, answer.status.as_ref()))
 }

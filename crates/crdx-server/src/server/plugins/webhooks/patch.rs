@@ -1,8 +1,9 @@
 //! The JSON patch of a mutating webhook (`callAttrMutatingHook`).
 
-use crate::apply::json_patch::{self, Expected, Operation};
+use crate::apply::json_patch::{self, Expected, PatchOperation};
 use crate::apply::raw::Raw;
 use crdx_text as text;
+use crdx_value::GoError;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 
@@ -17,9 +18,9 @@ impl Patch {
     ///
     /// # Errors
     /// Returns the message of Go's decoder.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub fn read(bytes: &[u8]) -> Result<Self, GoError> {
         let patch = text::json::read(bytes).map_err(|error| error.message)?;
-        json_patch::operations(&patch).map_err(|error| error.to_string())?;
+        json_patch::operations(&patch).map_err(|error| GoError::from(error.to_string()))?;
         let operations = if let Value::Array(operations) = patch { operations } else { Vec::new() };
         let raw = std::str::from_utf8(bytes).ok().and_then(Raw::read).unwrap_or(Raw::Null);
         Ok(Self { operations, raw })
@@ -35,15 +36,17 @@ impl Patch {
     /// # Errors
     /// Returns the message of the jsonpatch library if an operation does not apply, or the server's message if the
     /// result is not an object.
-    pub fn apply(&self, object: &Value, release: Release) -> Result<Value, String> {
+    pub fn apply(&self, object: &Value, release: Release) -> Result<Value, GoError> {
         let mut document = object.clone();
         let mut applied = json_patch::Patch::of_request(release);
         for (index, operation) in self.operations.iter().enumerate() {
             let written = Expected::Text(self.raw.item(index).and_then(|operation| operation.get("value")));
-            applied.step(&Operation::decode(operation), written, &mut document).map_err(|error| error.to_string())?;
+            applied
+                .step(&PatchOperation::decode(operation), written, &mut document)
+                .map_err(|error| GoError::from(error.to_string()))?;
         }
         if document.str_at(&["kind"]).is_none_or(str::is_empty) {
-            return Err(format!("Object 'Kind' is missing in '{}'", json::to_string(&document)));
+            return Err(format!("Object 'Kind' is missing in '{}'", json::to_string(&document)).into());
         }
         Ok(document)
     }

@@ -8,7 +8,7 @@ use crate::server::http::context::Context;
 use crate::server::http::options::WriteOptions;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::registry::Registry;
-use crate::server::registry::create::Source;
+use crate::server::registry::create::CreateOrigin;
 use crate::server::registry::size::ManagedFields;
 use crate::server::registry::store;
 use crate::server::registry::strategy::Strategy;
@@ -25,7 +25,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         loop {
             if creates && self.strategy.objects().get(&key).is_none() {
                 let object = self.apply_new(ctx, &config, &review, options)?;
-                match self.store_new(ctx, object, Source::Applied, &review, options) {
+                match self.store_new(ctx, object, CreateOrigin::Applied, &review, options) {
                     // Another thread created the object in the meantime.
                     Err(refusal) if refusal.reason == Reason::AlreadyExists => continue,
                     result => return result,

@@ -6,7 +6,7 @@
 
 use super::has_float;
 use crate::apply::json_patch::text::Sources;
-use crate::apply::json_patch::{self, Expected, Operation, Patch, index, unescape};
+use crate::apply::json_patch::{self, Expected, Patch, PatchOperation, index, unescape};
 use crate::apply::raw::Raw;
 use crate::server::http::status::Refusal;
 use crdx_text::strict::StrictError;
@@ -117,7 +117,7 @@ pub(super) fn apply(
         let written = raw.item(i).and_then(|o| o.get("value"));
         let compared = texts.as_mut().map(|texts| Expected::Compared(texts.step()));
         let expected = compared.unwrap_or(Expected::Text(written));
-        applied.step(&Operation::decode(operation), expected, &mut document).map_err(|error| {
+        applied.step(&PatchOperation::decode(operation), expected, &mut document).map_err(|error| {
             if error.is_unfinished() { Refusal::unfinished() } else { Refusal::patch_does_not_apply() }
         })?;
     }

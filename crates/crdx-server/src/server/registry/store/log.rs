@@ -1,7 +1,7 @@
 //! The event log of a collection: its most recent writes in order. Watches read it forwards, and lists at an old
 //! revision undo it backwards. It replaces both the server's watch cache and etcd's history.
 
-use super::Stored;
+use super::StoredObject;
 use crdx_value::Value;
 use crdx_value::lock::lock;
 use std::collections::{BTreeMap, VecDeque};
@@ -22,16 +22,16 @@ pub(in crate::server) struct Event {
     /// The object's key.
     pub key: String,
     /// The object before the write; `None` if it was created.
-    pub before: Option<Arc<Stored>>,
+    pub before: Option<Arc<StoredObject>>,
     /// The object after the write; `None` if it was removed.
-    pub after: Option<Arc<Stored>>,
+    pub after: Option<Arc<StoredObject>>,
     weight: usize,
     texts: Mutex<Vec<(String, Arc<[u8]>)>>,
 }
 
 impl Event {
     /// Creates the event of a write at `revision`.
-    pub fn new(revision: u64, key: &str, before: Option<Arc<Stored>>, after: Option<Arc<Stored>>) -> Self {
+    pub fn new(revision: u64, key: &str, before: Option<Arc<StoredObject>>, after: Option<Arc<StoredObject>>) -> Self {
         let weight = before.as_ref().map_or(0, |stored| stored.weight(weight));
         Self { revision, key: key.to_owned(), before, after, weight, texts: Mutex::default() }
     }
@@ -120,7 +120,7 @@ impl Log {
     /// `matches` returns true for the keys to restore.
     pub fn rewind(
         &self,
-        objects: &mut BTreeMap<String, Arc<Stored>>,
+        objects: &mut BTreeMap<String, Arc<StoredObject>>,
         revision: u64,
         matches: impl Fn(&str) -> bool,
     ) -> bool {
@@ -190,7 +190,7 @@ mod tests {
     fn heavy_objects_shorten_the_log() {
         let heavy = || {
             let raw = Value::from("x".repeat(MAX_WEIGHT / 3));
-            Some(Arc::new(Stored::new(raw, 1)))
+            Some(Arc::new(StoredObject::new(raw, 1)))
         };
         let mut log = Log::new(0);
         for revision in 1..=4 {

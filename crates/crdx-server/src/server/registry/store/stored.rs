@@ -13,14 +13,14 @@ const LARGEST_DICTIONARY: usize = 16 << 10;
 
 /// A stored object.
 #[derive(Debug)]
-pub(in crate::server) struct Stored {
+pub(in crate::server) struct StoredObject {
     /// The resourceVersion.
     pub revision: u64,
-    form: Mutex<Form>,
+    form: Mutex<ObjectForm>,
 }
 
 #[derive(Debug)]
-enum Form {
+enum ObjectForm {
     Tree {
         raw: Arc<Value>,
         /// The cached result of decoding the object, and the tag of the compiled version that decoded it.
@@ -33,22 +33,22 @@ enum Form {
     },
 }
 
-impl Stored {
+impl StoredObject {
     /// Creates an object from its storage version, which includes the resourceVersion.
     pub fn new(raw: Value, revision: u64) -> Self {
-        Self { revision, form: Mutex::new(Form::Tree { raw: Arc::new(raw), read: None }) }
+        Self { revision, form: Mutex::new(ObjectForm::Tree { raw: Arc::new(raw), read: None }) }
     }
 
-    fn form(&self) -> MutexGuard<'_, Form> {
+    fn form(&self) -> MutexGuard<'_, ObjectForm> {
         lock(&self.form)
     }
 
     /// The object in its storage version.
     pub fn raw(&self) -> Arc<Value> {
         match &*self.form() {
-            Form::Tree { raw, .. } => Arc::clone(raw),
+            ObjectForm::Tree { raw, .. } => Arc::clone(raw),
             // Decompression cannot fail, because `compress` produced the bytes.
-            Form::Compressed { compressed, dictionary } => {
+            ObjectForm::Compressed { compressed, dictionary } => {
                 let text = block::decompress_size_prepended_with_dict(compressed, dictionary).unwrap_or_default();
                 Arc::new(json::read(&text).unwrap_or_default())
             }
@@ -58,14 +58,14 @@ impl Stored {
     /// The cached result of decoding the object with the compiled version `tag`.
     pub(crate) fn cached_read(&self, tag: u64) -> Option<Arc<Value>> {
         match &*self.form() {
-            Form::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
+            ObjectForm::Tree { read: Some((t, object)), .. } if *t == tag => Some(Arc::clone(object)),
             _ => None,
         }
     }
 
     /// Caches the result of decoding the object with the compiled version `tag`.
     pub(crate) fn cache_read(&self, tag: u64, object: &Arc<Value>) {
-        if let Form::Tree { read, .. } = &mut *self.form() {
+        if let ObjectForm::Tree { read, .. } = &mut *self.form() {
             *read = Some((tag, Arc::clone(object)));
         }
     }
@@ -73,8 +73,8 @@ impl Stored {
     /// The approximate memory of the object in bytes; `of_tree` computes it for a tree.
     pub fn weight(&self, of_tree: impl FnOnce(&Value) -> usize) -> usize {
         match &*self.form() {
-            Form::Tree { raw, .. } => of_tree(raw),
-            Form::Compressed { compressed, .. } => compressed.len(),
+            ObjectForm::Tree { raw, .. } => of_tree(raw),
+            ObjectForm::Compressed { compressed, .. } => compressed.len(),
         }
     }
 
@@ -87,7 +87,7 @@ impl Stored {
         let compressed = block::compress_prepend_size_with_dict(text, dictionary);
         // Copying trims the allocation, which had room for the worst case.
         let compressed = compressed.as_slice().into();
-        *self.form() = Form::Compressed { compressed, dictionary: Arc::clone(dictionary) };
+        *self.form() = ObjectForm::Compressed { compressed, dictionary: Arc::clone(dictionary) };
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_packed_object_is_the_same() {
         let object = json::read(br#"{"a":[1,2.5,1e30,null,"\u0000\ud83e\ude81"],"b":{"":{}}}"#).unwrap();
-        let stored = Stored::new(object.clone(), 3);
+        let stored = StoredObject::new(object.clone(), 3);
         stored.cache_read(1, &stored.raw());
         assert!(stored.cached_read(1).is_some() && stored.cached_read(2).is_none());
         stored.compress(&OnceLock::new());
@@ -113,7 +113,7 @@ mod tests {
             let fields: Vec<String> = (0..500).map(|n| format!(r#""k{n}":{{"value":{number}}}"#)).collect();
             let text = format!("{{{}}}", fields.join(","));
             let object = json::read(text.as_bytes()).unwrap();
-            let stored = Stored::new(object.clone(), 3);
+            let stored = StoredObject::new(object.clone(), 3);
             stored.compress(&dictionary);
             assert_eq!(*stored.raw(), object);
             assert!(stored.weight(|_| usize::MAX) * 2 < text.len());

@@ -7,7 +7,7 @@ use crate::server::http::table;
 use crate::server::http::wire;
 use crate::server::metadata;
 use crate::server::registry::list::Scope;
-use crate::server::registry::store::{Event, Stored};
+use crate::server::registry::store::{Event, StoredObject};
 use crate::server::registry::strategy::ReadStrategy;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
@@ -45,7 +45,7 @@ impl View {
     }
 
     /// The ADDED event for an object that existed when the watch started; `None` if the selectors do not match it.
-    pub fn initial(&mut self, stored: &Stored, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
+    pub fn initial(&mut self, stored: &StoredObject, now: Timestamp) -> Result<Option<Arc<[u8]>>, Refusal> {
         let Some(shown) = self.visible(Some(stored))? else { return Ok(None) };
         let text = line("ADDED", &self.shape(&shown, now));
         self.sent_columns = true;
@@ -110,7 +110,7 @@ impl View {
     }
 
     /// Decodes an object; `None` if the selectors do not match it.
-    fn visible(&self, stored: Option<&Stored>) -> Result<Option<Arc<Value>>, Refusal> {
+    fn visible(&self, stored: Option<&StoredObject>) -> Result<Option<Arc<Value>>, Refusal> {
         let Some(stored) = stored else { return Ok(None) };
         let shown = self.strategy.read(stored)?;
         let is_selected = self.strategy.selects(&shown, &self.options)? && self.options.shards.selects(&shown);

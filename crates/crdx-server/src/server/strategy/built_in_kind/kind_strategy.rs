@@ -160,13 +160,18 @@ pub trait KindStrategy: Debug + Send + Sync {
         self.facts().is_some_and(|facts| facts.has_emptied(object, empties))
     }
 
-    /// The errors of a write that are found before those of the metadata; `old` is `None` for a new object, and `namespace`
-    /// is the Namespace of the object if the behaviour of the kind depends on it and the server knows whether it exists.
-    fn validate(
+    /// The errors of a write that are found before those of the metadata; `old` is `None` for a new object.
+    fn validate(&self, _object: &Value, _old: Option<&Value>, _request: &KindRequest<'_>) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// The errors that depend on the Namespace of the object, found after those of [`Self::validate`], if the behaviour of the
+    /// kind depends on it; `None` if there is none.
+    fn validate_in_namespace(
         &self,
         _object: &Value,
         _old: Option<&Value>,
-        _namespace: Option<Option<&Value>>,
+        _namespace: Option<&Value>,
         _request: &KindRequest<'_>,
     ) -> ErrorList {
         ErrorList::new()
@@ -174,6 +179,11 @@ pub trait KindStrategy: Debug + Send + Sync {
 
     /// Validates a write of a part that is neither the status nor the whole object.
     fn validate_part(&self, _object: &Value, _old: &Value, _request: &KindRequest<'_>) -> ErrorList {
+        ErrorList::new()
+    }
+
+    /// Validates the annotations of an object to which a `Binding` added some; `old` are those before.
+    fn validate_bound(&self, _object: &Value, _old: &Value, _release: Release) -> ErrorList {
         ErrorList::new()
     }
 

@@ -2,7 +2,7 @@
 //! `transformDecodeError`).
 
 use crate::pipeline::Defaulted;
-use crate::pipeline::{self, Source};
+use crate::pipeline::{self, ObjectOrigin};
 use crate::server::http::body;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
@@ -110,7 +110,7 @@ fn decode(
         return Err(DecodeFailure::Unreadable(missing_kind(), known));
     }
     let stages = serving.stages_for(&api_version, version);
-    let decoded = pipeline::decode(stages, value, Source::Request).map_err(|error| {
+    let decoded = pipeline::decode(stages, value, ObjectOrigin::Request).map_err(|error| {
         ctx.trace.undecodable_field = error.field.map(Into::into);
         DecodeFailure::Unreadable(error.message, Some((kind.clone(), version_name.clone())))
     })?;

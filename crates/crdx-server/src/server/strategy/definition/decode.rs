@@ -1,6 +1,6 @@
 //! Decodes a CRD from a body or a patch, with defaults and strict errors.
 
-use crate::crd::{self, CustomResourceDefinition, NoSource, Source};
+use crate::crd::{self, CustomResourceDefinition, NoSource, SourceText};
 use crate::server::http::body;
 use crate::server::http::body::unreadable::Unreadable;
 use crate::server::http::context::Context;
@@ -102,7 +102,7 @@ pub(super) fn read(
     });
     let duplicates: Vec<String> = duplicates.collect();
     let json = |text| JsonSource { text, spans: OnceCell::new(), duplicates: &duplicates };
-    let source: Box<dyn Source> = match text {
+    let source: Box<dyn SourceText> = match text {
         Text::Body(text) => Box::new(json(text)),
         Text::Patched(text) => Box::new(json(text.as_bytes())),
         Text::None(_) | Text::Restored(_) => Box::new(NoSource),
@@ -137,7 +137,7 @@ impl JsonSource<'_> {
     }
 }
 
-impl Source for JsonSource<'_> {
+impl SourceText for JsonSource<'_> {
     fn position(&self, path: &str) -> usize {
         let found = self.locate(path);
         found.key.map_or(found.value.range.start, |key| key.range.start)

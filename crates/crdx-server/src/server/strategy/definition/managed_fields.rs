@@ -1,7 +1,7 @@
 //! Field ownership of CRDs. Only v1 exists: field owners at other versions are dropped, as the server does for unknown
 //! versions.
 
-use super::Definition;
+use super::DefinitionStrategy;
 use crate::apply::set::Set;
 use crate::apply::types::of_definition;
 use crate::apply::updater::Versions;
@@ -17,7 +17,7 @@ const VERSION: &str = "apiextensions.k8s.io/v1";
 /// The field manager name of the server's controllers.
 const CONTROLLERS: &str = "kube-apiserver";
 
-impl Versions for Definition {
+impl Versions for DefinitionStrategy {
     fn type_of(&self, api_version: &str) -> Option<&Type> {
         (api_version == VERSION).then(|| of_definition(self.release).resolve())
     }
@@ -35,5 +35,5 @@ impl Versions for Definition {
 /// Updates the managedFields of a CRD whose status a controller writes.
 pub(in crate::server) fn update_by_controller(resources: &Arc<Resources>, live: &Value, object: &mut Value, now: &str) {
     let when = (now, resources.settings.release);
-    with_manager(&Definition::new(resources, true), when, |fields| fields.update(live, object, CONTROLLERS));
+    with_manager(&DefinitionStrategy::new(resources, true), when, |fields| fields.update(live, object, CONTROLLERS));
 }

@@ -3,6 +3,7 @@
 
 use crate::pipeline::ScalePaths;
 use crate::server::metadata;
+use crdx_value::GoError;
 use crdx_value::{Map, Value, object, print};
 
 /// The Scale of an object; `None` if a GET of the Scale would fail.
@@ -26,7 +27,7 @@ impl Scale {
     ///
     /// # Errors
     /// Returns the message for a field with a wrong type.
-    pub fn from_object(object: &Value, paths: &ScalePaths) -> Result<Self, String> {
+    pub fn from_object(object: &Value, paths: &ScalePaths) -> Result<Self, GoError> {
         let spec = nested_int(object, &paths.spec_replicas)?;
         let status = nested_int(object, &paths.status_replicas)?;
         let selector = match paths.label_selector.as_deref().filter(|p| !p.is_empty()) {
@@ -73,7 +74,7 @@ fn split(path: &str) -> Vec<&str> {
 }
 
 /// `unstructured.NestedFieldNoCopy`
-fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, String> {
+fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, GoError> {
     let fields = split(path);
     let mut at = object;
     for (i, field) in fields.iter().enumerate() {
@@ -92,15 +93,16 @@ fn nested<'v>(object: &'v Value, path: &str) -> Result<Option<&'v Value>, String
     Ok(Some(at))
 }
 
-fn accessor(path: &str, value: &Value, expected: &str) -> String {
+fn accessor(path: &str, value: &Value, expected: &str) -> GoError {
     format!(
         ".{path} accessor error: {} is of the type {}, expected {expected}",
         print::format_v(value),
         print::type_name(value)
     )
+    .into()
 }
 
-fn nested_int(object: &Value, path: &str) -> Result<Option<i64>, String> {
+fn nested_int(object: &Value, path: &str) -> Result<Option<i64>, GoError> {
     match nested(object, path)? {
         None => Ok(None),
         Some(Value::Int(i)) => Ok(Some(*i)),
@@ -108,7 +110,7 @@ fn nested_int(object: &Value, path: &str) -> Result<Option<i64>, String> {
     }
 }
 
-fn nested_text(object: &Value, path: &str) -> Result<String, String> {
+fn nested_text(object: &Value, path: &str) -> Result<String, GoError> {
     match nested(object, path)? {
         None => Ok(String::new()),
         Some(Value::String(text)) => Ok(text.clone()),
@@ -117,7 +119,7 @@ fn nested_text(object: &Value, path: &str) -> Result<String, String> {
 }
 
 /// `unstructured.SetNestedField`
-pub(super) fn set_nested(object: &mut Value, path: &str, value: Value) -> Result<(), String> {
+pub(super) fn set_nested(object: &mut Value, path: &str, value: Value) -> Result<(), GoError> {
     let fields = split(path);
     let Some((last, parents)) = fields.split_last() else { return Ok(()) };
     let mut at = object;
@@ -126,7 +128,7 @@ pub(super) fn set_nested(object: &mut Value, path: &str, value: Value) -> Result
         let below = members.entry((*field).to_owned()).or_insert_with(|| Value::Object(Map::new()));
         if !matches!(below, Value::Object(_)) {
             let so_far = fields.get(..=i).unwrap_or_default().join(".");
-            return Err(format!("value cannot be set because .{so_far} is not a map[string]interface{{}}"));
+            return Err(format!("value cannot be set because .{so_far} is not a map[string]interface{{}}").into());
         }
         at = below;
     }
@@ -157,7 +159,7 @@ mod tests {
         );
         let o = object([("spec", Value::Int(3))]);
         assert_eq!(
-            Scale::from_object(&o, &paths).err().as_deref(),
+            Scale::from_object(&o, &paths).err().as_ref().map(GoError::as_str),
             Some(".spec.replicas accessor error: 3 is of the type int64, expected map[string]interface{}")
         );
     }
@@ -168,6 +170,6 @@ mod tests {
         set_nested(&mut o, ".spec.a.replicas", Value::Int(2)).unwrap();
         assert_eq!(o.at(&["spec", "a", "replicas"]), Some(&Value::Int(2)));
         let refused = set_nested(&mut o, ".kind.replicas", Value::Int(2));
-        assert_eq!(refused, Err("value cannot be set because .kind is not a map[string]interface{}".to_owned()));
+        assert_eq!(refused, Err("value cannot be set because .kind is not a map[string]interface{}".into()));
     }
 }

@@ -14,6 +14,7 @@ use crdx_text as text;
 use crdx_text::strict::StrictError;
 use crdx_types::encode::Encoded;
 use crdx_types::{Endpoint, Strict, decode};
+use crdx_value::GoError;
 use crdx_value::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -54,12 +55,12 @@ pub(in crate::server) fn decoded_object(
             (json::to_string(&read.value).into_bytes().into(), strict)
         }
         (None, Body::Bytes(bytes), Input::Protobuf) => {
-            let read = protobuf_object(kind, bytes).map_err(|error| unrecognized(kind, bytes, &error))?;
+            let read = protobuf_object(kind, bytes).map_err(|error| unrecognized(kind, bytes, error.as_str()))?;
             (json::to_string(&read).into_bytes().into(), Vec::new())
         }
         _ => (body::bytes(&request.body)?, Vec::new()),
     };
-    let refuse = |refusal: decode::Refusal| Refusal::bad_request(refusal.message);
+    let refuse = |refusal: decode::BadRequest| Refusal::bad_request(refusal.message);
     let value = text::json::read(&text);
     let decode = if value.is_ok() { decode::decode_valid } else { decode::decode };
     let decoded = decode(kind.types, &kind.endpoint, &text).map_err(|mut refusal| {
@@ -78,13 +79,13 @@ pub(in crate::server) fn decoded_object(
 }
 
 /// Decodes a Protobuf body. Of another kind only the type is returned, which the error response needs.
-fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, String> {
+fn protobuf_object(kind: &BuiltInKind, bytes: &[u8]) -> Result<Value, GoError> {
     let own = kind.api_version();
     let envelope = protobuf::open(bytes, DefaultType { api_version: &own, kind: &kind.endpoint.kind })?;
     let accepts = envelope.api_version == own || kind.accepted.contains(&envelope.api_version.as_str());
     let is_own = accepts && envelope.kind == kind.endpoint.kind;
     let mut object = if is_own {
-        kind.read_protobuf(envelope.raw).map_err(|error| error.to_string())?
+        kind.read_protobuf(envelope.raw).map_err(|error| GoError::from(error.to_string()))?
     } else {
         Value::Object(Map::new())
     };

@@ -4,7 +4,7 @@ use crate::crd::{Condition, CrdVersion, CustomResourceDefinition, Names, Scale, 
 use crate::server::strategy::built_in_kind::{BuiltInKind, EVENTS};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
-use crdx_types::resources::{self, Resource};
+use crdx_types::resources::{self, ApiResource};
 use crdx_types::table;
 use crdx_value::group_version::{api_version, rank};
 use crdx_value::release::Release;
@@ -17,15 +17,16 @@ use std::sync::Arc;
 /// Kinds that are already served keep their validation.
 pub(in crate::server) fn serve(resources: &Resources) {
     let release = resources.settings.release;
-    let mut all: Vec<Resource> = resources::resources(release.minor().number().into()).collect();
+    let mut all: Vec<ApiResource> = resources::resources(release.minor().number().into()).collect();
     // The core group first: other groups share its objects. The newest version, which is stored, comes first.
     sort_by_key(&mut all, |resource| (resource.group, resource.plural, Reverse(rank(resource.version))));
     for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
         // Namespaces have a life cycle of their own.
-        let is_served =
-            |resource: &&Resource| resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces");
-        let versions: Vec<&Resource> = versions.iter().filter(is_served).collect();
-        let Some(Resource { group, plural, .. }) = versions.first() else { continue };
+        let is_served = |resource: &&ApiResource| {
+            resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces")
+        };
+        let versions: Vec<&ApiResource> = versions.iter().filter(is_served).collect();
+        let Some(ApiResource { group, plural, .. }) = versions.first() else { continue };
         let kinds =
             versions.iter().map(|r| BuiltInKind::new(resources.kinds, r.group, r.version, r.kind, r.plural, release));
         let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { continue };
@@ -48,7 +49,7 @@ pub(in crate::server) fn serve(resources: &Resources) {
 /// The CRD with the names, the scope, the subresources and the deprecated versions of a resource, and without schema; the
 /// first version is the storage version. `None` without versions.
 pub(in crate::server) fn definition(
-    versions: &[&Resource],
+    versions: &[&ApiResource],
     name: String,
     release: Release,
 ) -> Option<CustomResourceDefinition> {
@@ -62,7 +63,7 @@ pub(in crate::server) fn definition(
         list_kind: format!("{}List", resource.kind),
         categories: owned(&resource.categories),
     };
-    let version = |(at, resource): (usize, &&Resource)| {
+    let version = |(at, resource): (usize, &&ApiResource)| {
         let scale = resource.scale.then(|| Scale {
             spec_replicas_path: ".spec.replicas".to_owned(),
             status_replicas_path: ".status.replicas".to_owned(),
@@ -102,7 +103,7 @@ pub(in crate::server) fn definition(
 }
 
 /// The warning about a version of a kind that is deprecated in a release.
-fn deprecation_warning(resource: &Resource, release: Release) -> Option<String> {
+fn deprecation_warning(resource: &ApiResource, release: Release) -> Option<String> {
     let (api_version, minor) = (api_version(resource.group, resource.version), release.minor().number().into());
     table::table().kind(&api_version, resource.kind, minor)?.deprecation_warning(&api_version, resource.kind, minor)
 }
