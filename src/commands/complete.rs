@@ -393,6 +393,7 @@ mod tests {
             "policy",
             "params",
             "namespace-object",
+            "admission-control-config-file",
         ];
         let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out"];
         for command in command_line::definition().get_subcommands() {

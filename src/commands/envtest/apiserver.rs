@@ -357,7 +357,10 @@ mod tests {
             ("--tls-cert-file=a", "--tls-cert-file needs --tls-private-key-file"),
             ("--tls-private-key-file=a", "--tls-private-key-file needs --tls-cert-file"),
             ("--bind-address=localhost", "--bind-address: \"localhost\" is not an IP address"),
-            ("--feature-gates=A=maybe", "--feature-gates: \"A=maybe\" is not NAME=true or NAME=false"),
+            (
+                "--feature-gates=A=maybe",
+                "--feature-gates: invalid value of A=maybe, err: strconv.ParseBool: parsing \"maybe\": invalid syntax",
+            ),
             ("--anonymous-auth=2", "--anonymous-auth: \"2\" is neither true nor false"),
         ] {
             assert_eq!(config(line).unwrap_err().to_string(), problem, "{line}");
