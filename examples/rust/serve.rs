@@ -2,7 +2,6 @@
 //!
 //! `cargo run -p crdx-examples --example serve`
 
-use crdx_serve;
 use crdx_server::server::{Method, Request, Server};
 use crdx_text as text;
 use std::io::{Read, Write};
@@ -18,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(answer.code, 201);
 
     // With a port: any client can be used, here a plain socket.
-    let running = serve::start(serve::Runtime::new()?, server, serve::Options::default())?;
+    let running = crdx_serve::start(crdx_serve::Runtime::new()?, server, crdx_serve::ServeOptions::default())?;
     let mut socket = TcpStream::connect(running.url().trim_start_matches("http://"))?;
     socket
         .write_all(b"GET /apis/toys.example.com/v1/kites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
