@@ -3,7 +3,7 @@
 pub mod admission_configuration;
 pub mod boolean;
 mod cluster;
-mod color;
+pub(crate) mod color;
 pub mod error;
 mod formats;
 mod inputs;

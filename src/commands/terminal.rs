@@ -1,6 +1,6 @@
 //! Standard output, standard error and the clock.
 
-use crate::commands::flags::Color;
+use crate::commands::flags::color::Color;
 use crdx_files::input_size;
 use crdx_output::TableStyle;
 use crdx_output::printable::{self, Printable, Stderr};

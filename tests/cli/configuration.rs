@@ -176,6 +176,6 @@ fn targets_of_the_settings_are_validated_on_their_own() {
 fn targets_name_only_files_of_the_project() {
     let dir = project("target-trust", "targets: [{paths: ../outside.yaml}]\n");
     let (_, err, exit) = run(&dir, "validate --offline", &[]);
-    assert!(err.contains("targets: ../outside.yaml is not a file of the project"), "{err}");
+    assert!(err.contains("targets: ") && err.contains("is not a file of the project"), "{err}");
     assert_eq!(exit, Some(2), "{err}");
 }

@@ -1,5 +1,7 @@
 //! The admission plugins that know kinds (`plugin/pkg/admission`).
 
+#![allow(clippy::unnecessary_wraps, reason = "all functions of a `KindPlugin` have the types of its table")]
+
 mod always_pull_images;
 mod certificate_subject_restriction;
 pub(crate) mod configuration;

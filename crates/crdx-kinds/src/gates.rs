@@ -5,7 +5,7 @@ mod concerns;
 mod ineffective;
 
 use crate::features::is_set;
-use concerns::{CONCERNS, Objects, State};
+use concerns::{CONCERNS, ConcernedObjects, State};
 use crdx_builtin::pod_security::pod_of;
 use crdx_value::Value;
 use crdx_value::release::{FeatureGates, GateError, Release};
@@ -51,7 +51,7 @@ impl ChangedGate {
     }
 }
 
-impl Objects {
+impl ConcernedObjects {
     fn has(&self, group: &str, kind: &str, object: &Value) -> bool {
         match *self {
             Self::Group(own) => group == own,

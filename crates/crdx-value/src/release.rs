@@ -3,44 +3,20 @@
 //! Each difference is implemented once, next to the behaviour it changes, as a comparison with one of the [`Minor`]
 //! constants. The comparison is made when a schema, rule or server is built, not for each object.
 
+mod feature_gates;
 mod gate;
+mod minor;
 mod set;
 mod table;
 
-pub use gate::{FeatureGates, FeatureGatesError, Gate, GateError, GateRow, Spec, Stage, all_gates, gates_of};
+pub use feature_gates::{FeatureGates, FeatureGatesError};
+pub use gate::{Gate, GateError, GateRow, Spec, Stage, all_gates, gates_of};
+pub use minor::Minor;
 pub use set::{ReleaseSet, ReleaseSetError};
 pub use table::{BETA, DOCUMENTS, RELEASES, ReleaseRow};
 
 use std::fmt;
 use std::str::FromStr;
-
-/// A Kubernetes minor version, 1.N.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Minor(pub u16);
-
-impl Minor {
-    /// Before every release, for behaviour that all releases have.
-    pub const ALWAYS: Self = Self(0);
-    /// After every release, for behaviour that is still present.
-    pub const NEVER: Self = Self(u16::MAX);
-
-    /// The number N of 1.N.
-    pub const fn number(self) -> u16 {
-        self.0
-    }
-
-    /// The preceding minor version.
-    #[must_use]
-    pub const fn previous(self) -> Self {
-        Self(self.0.saturating_sub(1))
-    }
-}
-
-impl fmt::Display for Minor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "1.{}", self.0)
-    }
-}
 
 /// Kubernetes 1.30
 pub const V1_30: Minor = Minor(30);

@@ -42,7 +42,7 @@ pub struct Diff {
     pub show_last_applied: bool,
     /// Leave this field out of the comparison, such as spec.replicas, spec.containers[*].image or
     /// metadata.annotations['example.com/a']; may be repeated
-    #[arg(long = "ignore-field", value_name = "PATH")]
+    #[arg(long = "ignore-field", value_name = "FIELD")]
     pub ignore_fields: Vec<FieldPattern>,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or
     /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]

@@ -13,8 +13,8 @@ pub fn tolerate(pod: &mut Value, release: Release) -> bool {
     for list in ["containers", "initContainers"] {
         let containers = pod.at(&["spec", list]).and_then(Value::as_array).unwrap_or_default();
         let requests = containers.iter().filter_map(|container| container.at(&["resources", "requests"])?.as_object());
-        let names = requests.flat_map(|requests| requests.keys()).filter(|name| is_extended(name, release));
-        requested.extend(names.map(|name| name.to_owned()));
+        let names = requests.flat_map(crdx_value::Map::keys).filter(|name| is_extended(name, release));
+        requested.extend(names.map(ToOwned::to_owned));
     }
     for resource in &requested {
         add(pod, resource);

@@ -1,15 +1,13 @@
 //! The feature gates of the API server.
 
-mod flag;
 mod names;
 mod spec;
 mod table;
 
-pub use flag::{FeatureGates, FeatureGatesError};
 pub use names::Gate;
 pub use spec::{GateRow, Spec, Stage};
 
-use super::Minor;
+use super::minor::Minor;
 use table::GATES;
 
 /// The errors for feature gates that cannot be set; the texts are those of the server

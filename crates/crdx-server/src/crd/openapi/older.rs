@@ -137,7 +137,7 @@ fn rename_parameter(document: &mut Value, [from, to]: [&str; 2]) {
     let reference = format!("#/parameters/{from}");
     for item in paths.values_mut() {
         let operations = item.as_object_mut().into_iter().flat_map(Map::values_mut);
-        for list in operations.flat_map(|member| match member {
+        for list in operations.filter_map(|member| match member {
             Value::Array(shared) => Some(shared),
             operation => match at(operation, &["parameters"]) {
                 Some(Value::Array(parameters)) => Some(parameters),

@@ -7,6 +7,7 @@ use crate::server::registry::watch::Watch;
 
 /// A response, a stream of events, or what the caller has to do first.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one reply exists per request, and most are whole")]
 pub enum Reply {
     /// A complete response.
     Whole(Response),

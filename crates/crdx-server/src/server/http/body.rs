@@ -52,13 +52,11 @@ impl BodyDocument {
 
     /// The kind and apiVersion that a typed object is decoded with; empty if absent.
     pub fn declared_type(&self) -> (Cow<'_, str>, Cow<'_, str>) {
-        match &self.other_type {
-            Some(gvk) => (gvk.kind.as_str().into(), gvk.api_version().into()),
-            None => {
-                let text = |key: &str| self.value.str_at(&[key]).unwrap_or_default().into();
-                (text("kind"), text("apiVersion"))
-            }
+        if let Some(gvk) = &self.other_type {
+            return (gvk.kind.as_str().into(), gvk.api_version().into());
         }
+        let text = |key: &str| self.value.str_at(&[key]).unwrap_or_default().into();
+        (text("kind"), text("apiVersion"))
     }
 
     /// A document without errors.

@@ -14,6 +14,11 @@ use crdx_value::Value;
 use crdx_value::release::{Minor, Release};
 use std::sync::Arc;
 
+/// Changes or refuses an object before validation.
+pub type Mutate = fn(&mut AdmissionRequest<'_>, &mut Value) -> Result<Mutation, Refusal>;
+/// Refuses an object after validation.
+pub type Validate = fn(&mut AdmissionRequest<'_>, &Value) -> Result<(), Refusal>;
+
 /// An admission plugin that knows kinds.
 #[derive(Debug)]
 pub struct KindPlugin {
@@ -30,9 +35,9 @@ pub struct KindPlugin {
     /// True if it also changes objects that are stored without admission, because they have passed that of their cluster.
     pub completes_stored_objects: bool,
     /// Changes or refuses an object before validation.
-    pub mutate: Option<fn(&mut AdmissionRequest<'_>, &mut Value) -> Result<Mutation, Refusal>>,
+    pub mutate: Option<Mutate>,
     /// Refuses an object after validation.
-    pub validate: Option<fn(&mut AdmissionRequest<'_>, &Value) -> Result<(), Refusal>>,
+    pub validate: Option<Validate>,
 }
 
 /// The servers that have a plugin.

@@ -1,7 +1,7 @@
 //! The specifications of feature gates (`VersionedSpecs` in `k8s.io/component-base/featuregate`).
 
 use super::names::Gate;
-use crate::release::Minor;
+use crate::release::minor::Minor;
 
 /// The stage of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

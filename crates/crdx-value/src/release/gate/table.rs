@@ -5,7 +5,7 @@ use super::spec::Stage::{ALPHA, BETA, DEPRECATED, GA};
 use super::spec::{GateRow, row, spec};
 
 /// The specifications of each gate, in the order of names; a gate has a row for each range of releases with the same ones.
-pub(super) const GATES: [GateRow; 818] = [
+pub(super) static GATES: [GateRow; 818] = [
     row("APIListChunking", None, 30, 31, &[spec(0, GA, true, true)], &[]),
     row(
         "APIListChunking",

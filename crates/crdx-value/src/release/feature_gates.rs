@@ -1,8 +1,7 @@
 //! `--feature-gates`: the gates that are set, as kube-apiserver reads them.
 
-use super::spec::{GateRow, Stage};
-use super::{GateError, gates_of};
-use crate::release::{Minor, Release, V1_35};
+use super::gate::{GateError, GateRow, Stage, gates_of};
+use super::{Minor, Release, V1_35};
 use std::collections::BTreeMap;
 
 /// The gates that a server sets, which may differ from the defaults of its release.
