@@ -50,11 +50,11 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
     let server = args.server.settings()?;
     let plan = |plan: Plan| targets::with_server(Plan { scale: report.json, compares, ..plan }, &server);
     let releases = args.kubernetes.kubernetes_version.map(Into::into);
-    let plans = targets::plans(&args.inputs, &args.updates, &releases, &args.cluster);
+    let plans = targets::plans(&args.inputs, &args.updates, releases.as_ref(), &args.cluster);
     let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();
     let mut sink = Sink::new(report, format, streams);
     let read = targets::measure(&sink, &plans);
-    let run = targets::run(plans, &read, &args.severities.map(), &mut |item| sink.add(&item))?;
+    let run = targets::run(plans, read.as_ref(), &args.severities.map(), &mut |item| sink.add(&item))?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }

@@ -21,14 +21,14 @@ pub type TargetPlan = (Option<Arc<str>>, Plan);
 pub fn plans(
     inputs: &flags::Inputs,
     updates: &flags::Updates,
-    releases: &Option<ReleaseSet>,
+    releases: Option<&ReleaseSet>,
     cluster: &flags::ClusterArgs,
 ) -> Vec<TargetPlan> {
     if inputs.resolved.is_empty() {
-        return vec![(None, plan(inputs, updates, releases.clone(), cluster))];
+        return vec![(None, plan(inputs, updates, releases.cloned(), cluster))];
     }
     let of_target = |target: &flags::Target| {
-        let releases = target.releases.clone().or_else(|| releases.clone());
+        let releases = target.releases.clone().or_else(|| releases.cloned());
         let namespace = cluster.namespace.clone().or_else(|| target.namespace.clone());
         let mut plan = plan(inputs, updates, releases.clone(), cluster);
         plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref());
@@ -97,14 +97,14 @@ pub fn measure<R: Report>(sink: &Sink<R>, plans: &[TargetPlan]) -> Option<ReadBy
 /// Returns the errors of [`simulation::run`].
 pub fn run(
     plans: Vec<TargetPlan>,
-    read: &Option<ReadBytes>,
+    read: Option<&ReadBytes>,
     severities: &Severities,
     show: &mut (dyn FnMut(ObjectReport) + Send),
 ) -> io::Result<RunSummary> {
     let mut notes: Vec<(Option<Arc<str>>, RunNote)> = Vec::new();
     let mut releases: Vec<Release> = Vec::new();
     for (target, mut plan) in plans {
-        plan.options.read.clone_from(read);
+        plan.options.read = read.cloned();
         let renderer = plan.options.render.clone();
         let names_roots = target.is_none() && files::has_several_roots(&plan.filenames, &plan.options);
         let run = simulation::run(&plan, &mut |mut item| {

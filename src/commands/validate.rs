@@ -67,11 +67,11 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
             .then_some(CompareOptions { server_metadata: false }),
         ..targets::with_server(plan, &server)
     };
-    let plans = targets::plans(&args.inputs, &args.updates, releases, &args.cluster);
+    let plans = targets::plans(&args.inputs, &args.updates, releases.as_ref(), &args.cluster);
     let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();
     let read = targets::measure(&sink, &plans);
     let severities = args.severities.map();
-    let run = targets::run(plans, &read, &severities, &mut |item| sink.add(&item))?;
+    let run = targets::run(plans, read.as_ref(), &severities, &mut |item| sink.add(&item))?;
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(verdict(&report.summary))
 }

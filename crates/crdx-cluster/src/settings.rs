@@ -36,15 +36,14 @@ pub struct LiveSettings {
 pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
     let cached = connection.cache.read(ENTRY, KEPT).and_then(|bytes| json::read(&bytes).ok());
     let cached = cached.filter(|answers| answers.str_at(&["release"]) == Some(&release.full_version()));
-    let (answers, notes) = match cached {
-        Some(answers) => (answers, Vec::new()),
-        None => {
-            let (answers, notes) = ask(connection, release);
-            if notes.is_empty() {
-                connection.cache.write(ENTRY, crdx_value::json::to_string(&answers).as_bytes());
-            }
-            (answers, notes)
+    let (answers, notes) = if let Some(answers) = cached {
+        (answers, Vec::new())
+    } else {
+        let (answers, notes) = ask(connection, release);
+        if notes.is_empty() {
+            connection.cache.write(ENTRY, crdx_value::json::to_string(&answers).as_bytes());
         }
+        (answers, notes)
     };
     let mut settings = understood(&answers, release);
     settings.notes = notes;

@@ -44,6 +44,7 @@ fn body(response: &Response) -> Arc<Value> {
 }
 
 /// The code and the body of a response.
+#[allow(clippy::needless_pass_by_value, reason = "callers have no use for the response afterwards")]
 pub(crate) fn code_and_body(response: Response) -> (u16, Value) {
     (response.code, Arc::unwrap_or_clone(body(&response)))
 }

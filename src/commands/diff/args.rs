@@ -41,7 +41,7 @@ pub struct Diff {
     #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]
     pub show_last_applied: bool,
     /// Leave this field out of the comparison, such as spec.replicas, spec.containers[*].image or
-    /// metadata.annotations['example.com/a']; may be repeated
+    /// `metadata.annotations['example.com/a']`; may be repeated
     #[arg(long = "ignore-field", value_name = "FIELD")]
     pub ignore_fields: Vec<FieldPattern>,
     /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or

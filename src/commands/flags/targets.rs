@@ -48,7 +48,9 @@ pub fn targets(inputs: &Inputs) -> Result<Vec<Target>, Note> {
             let hint = "name files: every target reads the paths that belong to no target".to_owned();
             return Err(files::note(stdin, "standard input can be read by one target only".to_owned(), Some(hint)));
         }
-        targets.iter_mut().for_each(|target| target.paths.extend(common.iter().cloned()));
+        for target in &mut targets {
+            target.paths.extend(common.iter().cloned());
+        }
         targets
     })
 }

@@ -78,7 +78,7 @@ fn remove(value: &mut Value, steps: &[Step]) {
             members.remove(name);
         }
         (Value::Object(members), Step::Field(name)) => {
-            members.get_mut(name).into_iter().for_each(|one| remove(one, rest))
+            members.get_mut(name).into_iter().for_each(|one| remove(one, rest));
         }
         (Value::Object(members), Step::All) if rest.is_empty() => *members = crdx_value::Map::default(),
         (Value::Object(members), Step::All) => members.iter_mut().for_each(|(_, one)| remove(one, rest)),

@@ -35,7 +35,7 @@ impl KindStrategy for PriorityClass {
 
 /// The classes that an API server creates when it starts (`AddSystemPriorityClasses` in `pkg/registry/scheduling/rest`).
 pub(crate) fn system_classes() -> Vec<(&'static str, Value)> {
-    priority::system_classes().into_iter().map(|class| (PATH, class)).collect()
+    priority::system_classes().map(|class| (PATH, class)).collect()
 }
 
 const PATH: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";

@@ -105,7 +105,7 @@ fn constraints(schema: &Schema) -> Vec<(ConstraintKind, &'static str, String, Sc
     }
     if !schema.pattern.is_empty() {
         add(ConstraintKind::Pattern, "pattern", schema.pattern.clone(), &|only| {
-            only.pattern.clone_from(&schema.pattern)
+            only.pattern.clone_from(&schema.pattern);
         });
     }
     let number = |x: f64| json::to_string(&Value::Float(x));

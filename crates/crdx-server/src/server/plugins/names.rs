@@ -205,8 +205,7 @@ mod tests {
         disable: &str,
     ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), PluginFlagError> {
         let list = |text: &str| text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-        let plugins = AdmissionPlugins::all().with_flags(release.parse().unwrap(), &list(enable), &list(disable));
-        plugins
+        AdmissionPlugins::all().with_flags(release.parse().unwrap(), &list(enable), &list(disable))
     }
 
     #[test]
