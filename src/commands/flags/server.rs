@@ -44,7 +44,7 @@ impl Server {
         let admission = match &self.admission_control_config_file {
             Some(path) => admission_configuration::read(path, &self.enable_admission_plugins)
                 .map_err(|error| Error::input(format!("--admission-control-config-file: {error}")))?,
-            None => Default::default(),
+            None => crdx_server::server::AdmissionConfiguration::default(),
         };
         Ok(ServerSettings {
             emulated_version: self.emulated_version,
