@@ -90,13 +90,16 @@ struct JsonReader<'a> {
     syntax_only: bool,
     /// True if a float becomes what Go writes for it, which may be an integer.
     written_again: bool,
+    /// True if errors are those of Go 1.27 ([`jsontext`]).
+    is_go_1_27: bool,
 }
 
 impl<'a> JsonReader<'a> {
     fn new(text: &'a [u8], at: usize) -> Self {
         let (out_of_range, duplicates, seen, repeated) = Default::default();
-        let (syntax_only, written_again) = (false, false);
-        Self { text, at, open: Vec::new(), out_of_range, duplicates, seen, repeated, syntax_only, written_again }
+        let (syntax_only, written_again, is_go_1_27) = (false, false, false);
+        let open = Vec::new();
+        Self { text, at, open, out_of_range, duplicates, seen, repeated, syntax_only, written_again, is_go_1_27 }
     }
 
     fn finish(self, value: Value) -> Result<Strict, Error> {
@@ -116,20 +119,34 @@ impl<'a> JsonReader<'a> {
         }
     }
 
+    fn error_here(&self, message: impl Into<String>) -> Error {
+        Error::new(message, Some(Position::at_offset(self.text, self.at)))
+    }
+
+    fn rest(&self, at: usize) -> &'a [u8] {
+        self.text.get(at..).unwrap_or_default()
+    }
+
     /// The error `invalid character 'x' …` at the current byte.
     fn unexpected(&self, c: u8, context: &str) -> Error {
+        if self.is_go_1_27 {
+            return self.error_here(jsontext::unexpected(self.rest(self.at), context));
+        }
         let quoted = match c {
             b'\'' => "'\\''".to_owned(),
             b'"' => "'\"'".to_owned(),
             // Go quotes the byte rather than the character.
             c => format!("'{}'", quote::go_quote(char::from(c).encode_utf8(&mut [0; 4])).trim_matches('"')),
         };
-        Error::new(format!("invalid character {quoted} {context}"), Some(Position::at_offset(self.text, self.at)))
+        self.error_here(format!("invalid character {quoted} {context}"))
     }
 
     /// Like [`JsonReader::end_or`], inside a token that white space would end: at the end of the text Go checks a space
-    /// character.
+    /// character before 1.27.
     fn end_in_token(&self, context: &str) -> Error {
+        if self.is_go_1_27 {
+            return self.end_or(context);
+        }
         self.unexpected(self.peek().unwrap_or(b' '), context)
     }
 
@@ -139,6 +156,14 @@ impl<'a> JsonReader<'a> {
             return Error::new("unexpected end of JSON input", Some(end)).of_kind(ErrorKind::UnexpectedEnd);
         };
         self.unexpected(c, context)
+    }
+
+    /// The error for an escape sequence that begins at `start`, and that cannot be read at the current byte.
+    fn invalid_escape(&self, start: usize, context: &str) -> Error {
+        match jsontext::invalid_escape_sequence(self.rest(start)) {
+            Some(message) if self.is_go_1_27 => self.error_here(message),
+            _ => self.end_in_token(context),
+        }
     }
 
     /// A value that nothing but white space may follow.
@@ -229,7 +254,8 @@ impl<'a> JsonReader<'a> {
 
     fn push(&mut self, container: Open) -> Result<(), Error> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.end_or("exceeded max depth"));
+            const DEPTH: &str = "exceeded max depth";
+            return Err(if self.is_go_1_27 { self.error_here(DEPTH) } else { self.end_or(DEPTH) });
         }
         self.at += 1;
         self.open.push(container);
@@ -366,6 +392,7 @@ impl<'a> JsonReader<'a> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
+                    let escape = self.at;
                     self.at += 1;
                     match self.peek() {
                         Some(b'b' | b'f' | b'n' | b'r' | b't' | b'\\' | b'/' | b'"') => self.at += 1,
@@ -373,12 +400,13 @@ impl<'a> JsonReader<'a> {
                             self.at += 1;
                             for _ in 0..4 {
                                 if !self.peek().is_some_and(|c| c.is_ascii_hexdigit()) {
-                                    return Err(self.end_in_token("in \\u hexadecimal character escape"));
+                                    let context = "in \\u hexadecimal character escape";
+                                    return Err(self.invalid_escape(escape, context));
                                 }
                                 self.at += 1;
                             }
                         }
-                        _ => return Err(self.end_in_token("in string escape code")),
+                        _ => return Err(self.invalid_escape(escape, "in string escape code")),
                     }
                 }
                 Some(0x20..) => self.at += 1,
