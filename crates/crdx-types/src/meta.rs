@@ -23,7 +23,7 @@ pub fn read(body: &[u8], minor: Minor) -> Result<GroupVersionKind, GoError> {
 
 /// True if `key` is another spelling of `kind` or `apiVersion` that the first pass reads, such as `Kind`.
 pub fn is_other_spelling(key: &str) -> bool {
-    !matches!(key, "kind" | "apiVersion") && matches!(fold(key).as_str(), "kind" | "apiversion")
+    !matches!(key, "kind" | "apiVersion") && (folds_to(key, "kind") || folds_to(key, "apiversion"))
 }
 
 fn invalid(error: &str) -> GoError {
@@ -43,13 +43,13 @@ pub(super) fn read_valid(body: &[u8], minor: Minor) -> Result<GroupVersionKind, 
             cursor.enter();
             let mut mismatch = None;
             while let Some(key) = cursor.next_member() {
-                let (field, name) = match fold(&key).as_str() {
-                    "kind" => (&mut kind, "kind"),
-                    "apiversion" => (&mut api_version, "apiVersion"),
-                    _ => {
-                        cursor.literal();
-                        continue;
-                    }
+                let (field, name) = if folds_to(&key, "kind") {
+                    (&mut kind, "kind")
+                } else if folds_to(&key, "apiversion") {
+                    (&mut api_version, "apiVersion")
+                } else {
+                    cursor.literal();
+                    continue;
                 };
                 match cursor.kind() {
                     JsonType::String => *field = cursor.string().into_owned(),
@@ -80,16 +80,15 @@ pub(super) fn read_valid(body: &[u8], minor: Minor) -> Result<GroupVersionKind, 
     Ok(GroupVersionKind { group: group.to_owned(), version: version.to_owned(), kind })
 }
 
-/// Folds a key for comparison like Go (`foldName`): ASCII letters, and the two other characters that fold to an ASCII
-/// letter.
-fn fold(key: &str) -> String {
-    key.chars()
-        .map(|c| match c {
-            '\u{212a}' => 'k',
-            '\u{17f}' => 's',
-            c => c.to_ascii_lowercase(),
-        })
-        .collect()
+/// Compares a key with a name in lower case like Go (`foldName`), which folds ASCII letters and the two other characters that fold to
+/// an ASCII letter.
+fn folds_to(key: &str, name: &str) -> bool {
+    let folded = key.chars().map(|c| match c {
+        '\u{212a}' => 'k',
+        '\u{17f}' => 's',
+        c => c.to_ascii_lowercase(),
+    });
+    folded.eq(name.chars())
 }
 
 #[cfg(test)]
