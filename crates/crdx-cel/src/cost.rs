@@ -20,7 +20,7 @@ use super::{
 use crdx_value::release::{Minor, V1_33, V1_38};
 use declared::{AstNode, Call, DeclaredSizes};
 pub use interval::Interval;
-use path::AstPath;
+use path::{AstPath, ExprPaths};
 
 /// Estimates the cost of an expression. `root` is the declared type of the variables whose sizes are known: like the server,
 /// it treats every variable as having this type.
@@ -39,7 +39,7 @@ pub fn estimate_with_sizes(checked: &CheckedAst, size_at: &dyn Fn(&[&str]) -> Op
         checked,
         server: checked.server,
         declared: DeclaredSizes::new(size_at),
-        by_id: vec![AstPath::NONE; size],
+        by_id: ExprPaths::new(size),
         sizes: vec![None; size],
         entries: vec![None; size],
         locals: Vec::new(),
@@ -76,7 +76,7 @@ struct Estimator<'a> {
     /// The minor version of the server.
     server: Minor,
     declared: DeclaredSizes<'a>,
-    by_id: Vec<AstPath>,
+    by_id: ExprPaths,
     sizes: Vec<Option<Interval>>,
     entries: Vec<Option<Entries>>,
     locals: Vec<Local>,
@@ -106,7 +106,7 @@ impl<'a> Estimator<'a> {
                     Some(local) => local.path,
                     None => self.declared.paths.of_variable(name),
                 };
-                self.set_path(expr.id, path);
+                self.by_id.set(expr.id, path);
                 SELECT
             }
             ExprKind::Select { operand, test_only: true, .. } => self.cost(operand),
@@ -117,7 +117,7 @@ impl<'a> Estimator<'a> {
                 }
                 let path = self.path_of(operand);
                 let path = self.declared.paths.append(path, field);
-                self.set_path(expr.id, path);
+                self.by_id.set(expr.id, path);
                 sum
             }
             ExprKind::Call { target, function, args } => self.cost_call(expr, target.as_deref(), function, args),
@@ -240,7 +240,7 @@ impl<'a> Estimator<'a> {
                 }
                 let path = self.path_of(container);
                 let path = self.declared.paths.append(path, part);
-                self.set_path(expr.id, path);
+                self.by_id.set(expr.id, path);
             }
             if size.is_none() && self.tracks_locals() {
                 size = self.size(expr);
@@ -302,13 +302,7 @@ impl<'a> Estimator<'a> {
         {
             return local.path;
         }
-        self.by_id.get(expr.id as usize).copied().unwrap_or(AstPath::NONE)
-    }
-
-    fn set_path(&mut self, id: ExprId, path: AstPath) {
-        if let Some(slot) = self.by_id.get_mut(id as usize) {
-            *slot = path;
-        }
+        self.by_id.get(expr.id)
     }
 
     fn set_size(&mut self, id: ExprId, size: Option<Interval>) {

@@ -4,7 +4,7 @@ use crate::types::Type;
 use crdx_value::release::{Minor, V1_38};
 use std::sync::Arc;
 
-/// What replaces a type variable without a binding.
+/// The replacement for a type variable without a binding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnboundVariable {
     Keep,

@@ -1,7 +1,7 @@
 //! The cost estimate of cel-go before 0.23 (Kubernetes 1.30 to 1.32): local variables and the elements of lists and
 //! maps have no sizes, and declared sizes are looked up where they are used.
 
-use super::{Estimator, Interval, SELECT, declared::AstNode, is_scalar, literal_size, path::AstPath};
+use super::{Estimator, Interval, SELECT, declared::AstNode, is_scalar, literal_size};
 use crate::{
     ast::{Comprehension, Expr, ExprId, ExprKind},
     types::Type,
@@ -20,11 +20,11 @@ impl<'a> Estimator<'a> {
                     Type::Map(..) => "@keys",
                     _ => return SELECT,
                 };
-                let path = self.by_id.get(range as usize).copied().unwrap_or(AstPath::NONE);
+                let path = self.by_id.get(range);
                 self.declared.paths.append(path, part)
             }
         };
-        self.set_path(id, path);
+        self.by_id.set(id, path);
         SELECT
     }
 

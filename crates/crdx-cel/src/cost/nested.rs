@@ -11,7 +11,7 @@ mod sizing;
 use super::{
     Interval, NEW_LIST, NEW_MAP, NEW_MESSAGE, SELECT,
     declared::{AstNode, DeclaredSizes},
-    path::AstPath,
+    path::{AstPath, ExprPaths},
 };
 use crate::{
     ast::{CheckedAst, Comprehension, Expr, ExprId, ExprKind, Literal},
@@ -31,7 +31,7 @@ pub(super) struct Estimator<'a> {
     checked: &'a CheckedAst,
     declared: DeclaredSizes<'a>,
     /// The paths of expressions, by id.
-    by_id: Vec<AstPath>,
+    by_id: ExprPaths,
     /// The sizes of expressions, by id.
     computed: Vec<Option<Size>>,
     locals: Vec<Local<'a>>,
@@ -45,7 +45,7 @@ impl<'a> Estimator<'a> {
         Self {
             checked,
             declared: DeclaredSizes::new(size_at),
-            by_id: vec![AstPath::NONE; count],
+            by_id: ExprPaths::new(count),
             computed: vec![None; count],
             locals: Vec::new(),
             sizes: Sizes::default(),
@@ -61,7 +61,7 @@ impl<'a> Estimator<'a> {
                     Some(local) => local.path,
                     None => self.declared.paths.of_variable(name),
                 };
-                self.set_path(expr.id, path);
+                self.by_id.set(expr.id, path);
                 SELECT
             }
             ExprKind::Select { operand, field, test_only } => {
@@ -91,7 +91,7 @@ impl<'a> Estimator<'a> {
         let sum = sum.add(self.cost(&fold.result));
         let path = self.path_of(&fold.result);
         if path != AstPath::NONE {
-            self.set_path(id, path);
+            self.by_id.set(id, path);
         }
         self.copy_size(id, &fold.result);
         self.pop(&fold.accu_var);
@@ -197,13 +197,7 @@ impl<'a> Estimator<'a> {
         {
             return local.path;
         }
-        self.by_id.get(expr.id as usize).copied().unwrap_or(AstPath::NONE)
-    }
-
-    fn set_path(&mut self, id: ExprId, path: AstPath) {
-        if let Some(slot) = self.by_id.get_mut(id as usize) {
-            *slot = path;
-        }
+        self.by_id.get(expr.id)
     }
 
     /// Sets the path of a part of a value, if the value has one.
@@ -213,7 +207,7 @@ impl<'a> Estimator<'a> {
             return false;
         }
         let path = self.declared.paths.append(path, part);
-        self.set_path(id, path);
+        self.by_id.set(id, path);
         true
     }
 
@@ -257,7 +251,7 @@ fn base(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What a presence test adds for the branches of a conditional at the start of its operand (`branchQualifierCost`).
+/// The cost that a presence test adds for the branches of a conditional at the start of its operand (`branchQualifierCost`).
 fn branch_qualifier_cost(operand: &Expr) -> Interval {
     let mut root = operand;
     while let Some(operand) = base(root) {

@@ -4,6 +4,8 @@
 //! created: after evaluating `x.tags` and `x.name` in this order, the path of `x.tags` may end in `name`. Whether this
 //! happens depends on the capacity of the slices, and it affects the estimate. [`Paths`] models it.
 
+use crate::ast::ExprId;
+
 /// A path: a prefix of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AstPath {
@@ -14,6 +16,27 @@ pub(super) struct AstPath {
 impl AstPath {
     /// The path of a value without a path.
     pub const NONE: Self = Self { buffer: usize::MAX, length: 0 };
+}
+
+/// The paths of the expressions of an AST, by their identifiers.
+#[derive(Debug)]
+pub(super) struct ExprPaths(Vec<AstPath>);
+
+impl ExprPaths {
+    /// The paths of `count` expressions, which have none yet.
+    pub fn new(count: usize) -> Self {
+        Self(vec![AstPath::NONE; count])
+    }
+
+    pub fn get(&self, id: ExprId) -> AstPath {
+        self.0.get(id as usize).copied().unwrap_or(AstPath::NONE)
+    }
+
+    pub fn set(&mut self, id: ExprId, path: AstPath) {
+        if let Some(slot) = self.0.get_mut(id as usize) {
+            *slot = path;
+        }
+    }
 }
 
 /// The buffers of all paths.

@@ -2,7 +2,7 @@
 
 use crate::ast::{Expr, ExprKind};
 
-/// What an optional element adds to a list (`optionalLiteralValue`): nothing if it is `optional.none()`, the argument of `optional.of(x)`, or
+/// The expression that an optional element adds to a list (`optionalLiteralValue`): nothing if it is `optional.none()`, the argument of `optional.of(x)`, or
 /// the expression itself, whose value is not known.
 pub(super) fn added(element: &Expr) -> Option<&Expr> {
     let ExprKind::Call { target: None, function, args } = &element.kind else { return Some(element) };

@@ -14,7 +14,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// A size of which nothing is known.
+    /// An unknown size.
     pub const UNKNOWN: Self = Self::plain(Interval::UNKNOWN);
 
     /// The size of a value without elements.
@@ -65,7 +65,7 @@ impl Sizes {
         Size { bounds, key: self.merge(a.key, b.key), element: self.merge(a.element, b.element) }
     }
 
-    /// The union of two sizes, each of which may be missing.
+    /// The union of two optional sizes.
     pub fn merge(&mut self, a: Option<SizeId>, b: Option<SizeId>) -> Option<SizeId> {
         match (a, b) {
             (Some(a), Some(b)) => Some(self.union_of_ids(a, b)),

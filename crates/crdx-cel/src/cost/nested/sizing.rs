@@ -17,7 +17,7 @@ struct Sized<'s, 'a> {
     type_: &'a Type,
 }
 
-/// The sizes of a container, each of which may be missing.
+/// The known sizes of a container.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     own: Option<Size>,
