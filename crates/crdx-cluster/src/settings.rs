@@ -28,7 +28,7 @@ pub struct LiveSettings {
     pub settings: ServerSettings,
     /// The path of the configuration of admission plugins on the server's disk, which cannot be read.
     pub admission_file: Option<String>,
-    /// What could not be read, and the permission for it.
+    /// One note for each request that failed, with the permission that it needs.
     pub notes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
     settings
 }
 
-/// What the server answers: `version`, `gates` with their states, and `flags`.
+/// Reads the settings from the server: an object with `version`, `gates` and `flags`, and the notes about failed requests.
 fn ask(connection: &Connection, release: Release) -> (Value, Vec<String>) {
     let mut answers = Map::new();
     let mut notes = Vec::new();

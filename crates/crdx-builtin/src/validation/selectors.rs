@@ -5,7 +5,7 @@ use crate::validation::formats;
 use crdx_value::Value;
 use crdx_value::field::names;
 
-/// Whether the values of requirements must be label values (`AllowInvalidLabelValueInSelector`).
+/// The values that a requirement may have (`AllowInvalidLabelValueInSelector`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LabelValues {
     Validate,

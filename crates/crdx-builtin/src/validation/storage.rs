@@ -21,7 +21,7 @@ pub(crate) fn provisioner(errors: &mut Errors, name: &FieldValue<'_, '_>) {
     }
 }
 
-/// Whether an object must have parameters.
+/// Says if parameters are required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParametersPresence {
     Optional,

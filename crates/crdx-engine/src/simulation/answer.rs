@@ -134,7 +134,7 @@ fn take_result(item: &mut ObjectReport, body: Arc<Value>) {
 /// The parts of a rejection.
 struct Rejection<'a> {
     errors: Vec<FieldError>,
-    /// Where an apply configuration does not have the type of the resource.
+    /// The fields of an apply configuration that do not have the type of the resource.
     types: Vec<TypeError>,
     /// The unknown fields that strict decoding reported.
     unknown: &'a [PrunedField],

@@ -4,7 +4,7 @@ use crate::documents::encrypted::EncryptedField;
 use crate::report::{Diagnostic, Identity, ObjectReport, Remark, Verdict};
 use crdx_value::Value;
 
-/// How a field of an error is related to encrypted fields.
+/// The relation between the field of an error and encrypted fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     /// It has none.

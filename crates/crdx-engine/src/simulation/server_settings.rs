@@ -8,7 +8,7 @@ use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use std::sync::Arc;
 
-/// What a server with settings is, on one release.
+/// The settings of a server as they apply to one release.
 #[derive(Clone, Debug)]
 pub struct ConfiguredServer {
     /// The release, with its emulated version and feature gates.

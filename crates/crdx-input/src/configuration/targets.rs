@@ -20,7 +20,7 @@ pub struct TargetSettings {
     pub old: Vec<String>,
     pub kubernetes_version: Option<String>,
     pub namespace: Option<String>,
-    /// Where the entry is.
+    /// The location of the entry.
     pub location: SourceLocation,
 }
 

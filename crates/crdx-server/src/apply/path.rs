@@ -31,7 +31,7 @@ pub(crate) fn path_text(path: &[PathElement]) -> String {
     })
 }
 
-/// How values in the keys of `fieldsV1` are written.
+/// The JSON of values in the keys of `fieldsV1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyFormat {
     /// With `<`, `>`, `&` and line separators escaped, as `encoding/json` does.

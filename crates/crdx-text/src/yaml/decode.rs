@@ -36,7 +36,7 @@ pub struct Decoded {
     pub duplicates: Vec<Duplicate>,
 }
 
-/// What to do with duplicate keys.
+/// The treatment of duplicate keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum DuplicateKeys {
     Ignore,

@@ -66,7 +66,7 @@ pub struct Trace {
     pub failed_strict_decoding: bool,
     /// The path of the field that cannot be decoded, if that is the reason for a rejection and the path is known.
     pub undecodable_field: Option<Box<str>>,
-    /// Where an apply configuration does not have the type of the resource, if that is the reason for a rejection.
+    /// The fields of an apply configuration that do not have the type of the resource, if this is the reason for a rejection.
     pub type_errors: Vec<TypeError>,
     /// The field errors of a 422.
     pub errors: ErrorList,

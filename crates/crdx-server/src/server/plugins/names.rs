@@ -108,7 +108,7 @@ pub(super) fn is_default(plugin: AdmissionPlugin) -> bool {
     NAMES.iter().any(|row| row.is_default && matches!(row.effect, Effect::Simulated(own) if own == plugin))
 }
 
-/// Returns the name of a plugin; `None` for one that stands for several.
+/// Returns the name of a plugin; `None` for one that is no single plugin of the server.
 pub(super) fn name(plugin: AdmissionPlugin) -> Option<&'static str> {
     let mut rows = NAMES.iter().filter(|row| row.since != Minor::NEVER);
     rows.find(|row| matches!(row.effect, Effect::Simulated(own) if own == plugin)).map(|row| row.name)

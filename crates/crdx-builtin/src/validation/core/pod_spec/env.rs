@@ -152,7 +152,7 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
     path.strip_suffix("']")?.split_once("['").filter(|(parent, _)| !parent.is_empty())
 }
 
-/// Where a Pod's own fields are used.
+/// The place that refers to a field of the Pod itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DownwardApi {
     Variable,
