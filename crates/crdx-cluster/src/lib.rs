@@ -33,6 +33,8 @@ pub mod download;
 mod fields;
 #[cfg(feature = "cluster")]
 mod kubeconfig;
+#[cfg(feature = "cluster")]
+pub mod kuberc;
 mod limits;
 pub mod log;
 mod pages;
@@ -102,6 +104,8 @@ pub struct ClusterFlags {
     pub as_groups: Vec<String>,
     /// `--as-uid`
     pub as_uid: Option<String>,
+    /// `--kuberc`
+    pub kuberc: Option<PathBuf>,
     /// `--request-timeout`; `None` waits as long as data keeps arriving
     pub request_timeout: Option<Duration>,
     /// The cache directory for discovery and CRDs; `None` disables the cache

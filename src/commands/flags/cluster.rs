@@ -31,6 +31,10 @@ pub struct ClusterArgs {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL", hide = true)]
     pub server: Option<String>,
+    /// The file with the user's preferences for kubectl: which credential plugins may run, and defaults of flags [default:
+    /// that of the variable KUBERC, or ~/.kube/kuberc; KUBERC=off uses none]
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub kuberc: Option<PathBuf>,
     /// The time limit of a request, such as 5s or 2m; without it, or with 0, a request fails after 30 seconds without
     /// data
     #[arg(long, value_name = "DURATION", value_parser = timeout, hide = true)]
@@ -92,6 +96,7 @@ impl ClusterArgs {
             as_user: own.as_user,
             as_groups: own.as_groups,
             as_uid: own.as_uid,
+            kuberc: own.kuberc,
             request_timeout: own.request_timeout.filter(|t| !t.is_zero()),
             cache: if own.no_cache { None } else { own.cache_dir.or_else(crdx_cluster::default_cache_dir) },
         }
