@@ -140,7 +140,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     };
     let server = Arc::new(server);
     if args.load_from_cluster {
-        if args.cluster.offline {
+        if args.cluster.is_offline() {
             return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));
         }
         load::cluster(&server, &args.cluster.target(), now).map_err(|error| one(error.to_string()))?;

@@ -43,6 +43,7 @@ mod plugin;
 #[cfg(feature = "cluster")]
 mod proxy;
 mod raw;
+mod saved;
 mod secret;
 mod settings;
 #[cfg(feature = "cluster")]
@@ -104,6 +105,8 @@ pub struct ClusterFlags {
     pub as_groups: Vec<String>,
     /// `--as-uid`
     pub as_uid: Option<String>,
+    /// `--profile`: a saved cluster, which is read in place of one
+    pub profile: Option<PathBuf>,
     /// `--kuberc`
     pub kuberc: Option<PathBuf>,
     /// `--request-timeout`; `None` waits as long as data keeps arriving

@@ -4,7 +4,9 @@ use super::answer::Answer;
 use super::cache::Cache;
 use super::discovery::Discovered;
 use super::{ClusterFlags, Error};
+use crdx_input::profile::Profile;
 use crdx_value::Value;
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
@@ -26,7 +28,11 @@ impl Connection {
         ))
     }
 
-    pub fn url(&self) -> &str {
+    pub fn url(&self) -> Cow<'_, str> {
+        match self.never {}
+    }
+
+    pub fn profile(&self) -> Option<&Profile> {
         match self.never {}
     }
 

@@ -2,6 +2,7 @@
 //! and the flags that `/flagz` shows.
 
 use super::{Connection, Error, JSON};
+use crdx_engine::profile::Description;
 use crdx_server::server::ServerSettings;
 use crdx_text::json;
 use crdx_value::release::{FeatureGates, Minor, Release, V1_36, gates_of};
@@ -34,6 +35,10 @@ pub struct LiveSettings {
 
 /// Reads the settings of the server of `connection`, which runs a release; or takes them from the cache.
 pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
+    if let Some(profile) = connection.profile() {
+        let Description { settings, admission_file, unknown_settings, .. } = profile.description().clone();
+        return LiveSettings { settings, admission_file, notes: unknown_settings };
+    }
     let cached = connection.cache.read(ENTRY, KEPT).and_then(|bytes| json::read(&bytes).ok());
     let cached = cached.filter(|answers| answers.str_at(&["release"]) == Some(&release.full_version()));
     let (answers, notes) = if let Some(answers) = cached {

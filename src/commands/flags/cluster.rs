@@ -13,6 +13,10 @@ pub struct ClusterArgs {
     /// Never open a connection
     #[arg(long)]
     pub offline: bool,
+    /// The profile of a cluster, a folder, which is read in place of the cluster: `fetch --from-cluster --profile` writes it;
+    /// validate and diff take several, and answer for each
+    #[arg(long, value_name = "DIR")]
+    pub profile: Vec<PathBuf>,
     /// The namespace of objects that do not set one
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
@@ -78,10 +82,16 @@ impl ClusterArgs {
     /// The heading of these flags in help.
     pub const HEADING: &str = "Cluster (read only)";
 
+    /// Returns true if neither a cluster nor a profile may be read.
+    pub fn is_offline(&self) -> bool {
+        self.offline && self.profile.is_empty()
+    }
+
     /// Returns the selected cluster.
     pub fn target(&self) -> crdx_cluster::ClusterFlags {
         let own = self.clone();
         crdx_cluster::ClusterFlags {
+            profile: own.profile.into_iter().next(),
             kubeconfig: own.kubeconfig,
             context: own.context,
             cluster: own.cluster,

@@ -39,7 +39,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
         return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
-    if args.cluster.offline && !from_files {
+    if args.cluster.is_offline() && !from_files {
         return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
     }
     let streams = Streams::new(args.output, color);
@@ -53,7 +53,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
             let options = InputOptions { reads_commits: true, ..options.clone() };
             Some(definition(path, &options)?.value)
         }
-        None if args.cluster.offline => None,
+        None if args.cluster.is_offline() => None,
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
@@ -102,7 +102,7 @@ fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
     if let Some(set) = &args.kubernetes.kubernetes_version {
         return (Releases { old: set.oldest(), new: set.newest() }, None);
     }
-    let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
+    let reads_cluster = !args.cluster.is_offline() && (args.old.is_none() || args.filenames.is_empty());
     let simulated = reads_cluster.then(|| crdx_cluster::simulated(live.connection()));
     let release = simulated.as_ref().map_or(Release::NEWEST, |simulated| simulated.release);
     (Releases::both(release), simulated.and_then(|simulated| simulated.note))

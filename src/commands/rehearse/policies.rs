@@ -38,7 +38,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     let target = args.cluster.target();
     let live = Arc::new(Live::new(target.clone()));
-    let has_cluster = !args.cluster.offline && crdx_cluster::is_configured(&target);
+    let has_cluster = !args.cluster.is_offline() && crdx_cluster::is_configured(&target);
     let (release, note) = match &args.kubernetes.kubernetes_version {
         Some(set) => match set.single() {
             Some(release) => (release, None),

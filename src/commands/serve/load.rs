@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 /// Returns the release of the cluster to load, or the newest. Prints a note about the choice to standard error.
 pub fn release(args: &args::Serve) -> Release {
-    if !args.load_from_cluster || args.cluster.offline {
+    if !args.load_from_cluster || args.cluster.is_offline() {
         return Release::NEWEST;
     }
     let connection = Connection::open(&args.cluster.target(), terminal::warn);
