@@ -198,6 +198,10 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         }
         return Ok(Exit::CannotTell);
     }
+    if let Some(note) = args.command.profile_error() {
+        complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
+        return Ok(Exit::CannotTell);
+    }
     if let command_line::Command::Config(config) = &args.command {
         return config::run(&args, config.output.is_some());
     }

@@ -16,7 +16,7 @@ use kube::client::Body;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Semaphore;
@@ -44,6 +44,8 @@ pub struct Connection {
     source: Source,
     pub(super) cache: Cache,
     pub(super) discovered: Mutex<Option<Discovered>>,
+    /// The answer of `/version`, once it was read.
+    pub(super) version: OnceLock<Result<Option<Value>, Error>>,
 }
 
 /// Where the answers are from.
@@ -139,7 +141,7 @@ impl Connection {
     pub fn open(target: &ClusterFlags, warn: fn(&str)) -> Result<Self, Error> {
         if let Some(folder) = &target.profile {
             let source = Source::Profile(saved::open(folder)?);
-            return Ok(Self { source, cache: Cache::default(), discovered: Mutex::default() });
+            return Ok(Self::new(source, Cache::default()));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -168,7 +170,11 @@ impl Connection {
         };
         let handle = runtime.handle().clone();
         let source = Source::Server(ServerConnection { runtime: Some(runtime), handle, line: Arc::new(line) });
-        Ok(Self { source, cache, discovered: Mutex::default() })
+        Ok(Self::new(source, cache))
+    }
+
+    fn new(source: Source, cache: Cache) -> Self {
+        Self { source, cache, discovered: Mutex::default(), version: OnceLock::new() }
     }
 
     /// The URL of the server, or the folder of the profile.

@@ -8,7 +8,7 @@ use crdx_input::profile::Profile;
 use crdx_value::Value;
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// A connection, which no value of this type is.
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub struct Connection {
     never: Infallible,
     pub(super) cache: Cache,
     pub(super) discovered: Mutex<Option<Discovered>>,
+    pub(super) version: OnceLock<Result<Option<Value>, Error>>,
 }
 
 impl Connection {

@@ -2,7 +2,7 @@
 
 use super::{FetchOutcome, FetchProblem, args};
 use crate::commands::source::ObjectSource;
-use crdx_cluster::{Error, JSON, LiveSettings, Query, Resource};
+use crdx_cluster::{Error, LiveSettings, Query, Resource};
 use crdx_engine::profile::{Description, SavedResource, saved_form};
 use crdx_files::replace::replace;
 use crdx_input::profile::{DESCRIPTION, RESOURCES, all_objects, file_of, files};
@@ -92,7 +92,7 @@ impl Saved {
         let ObjectSource::Live(connection) = source else { return Ok(()) };
         let resources = connection.resources()?;
         self.resources = resources.iter().map(Resource::to_value).collect();
-        let version = connection.get("/version", JSON)?.unwrap_or_default();
+        let version = connection.version()?.unwrap_or_default();
         let number = |key: &str| version.str_at(&[key]).map(str::to_owned);
         self.description.version = number("major").zip(number("minor"));
         let release = crdx_cluster::simulated(Ok(connection)).release;

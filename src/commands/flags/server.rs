@@ -4,9 +4,10 @@ use super::admission_configuration;
 use super::error::ArgumentError;
 use crate::commands::error::Error;
 use clap::Args as ClapArgs;
+use crdx_cluster::Connection;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_output::printable::complain;
-use crdx_server::server::ServerSettings;
+use crdx_server::server::{AdmissionConfiguration, ServerSettings};
 use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
 use std::path::PathBuf;
 
@@ -57,18 +58,25 @@ impl Server {
 }
 
 impl Server {
+    /// As [`Self::release`], for a server that is that of a cluster: what the flags do not set is read from it.
+    ///
+    /// # Errors
+    /// Returns an error if a server of the release does not accept the settings.
+    pub fn release_of_cluster(
+        &self,
+        release: Release,
+        connection: Result<&Connection, crdx_cluster::Error>,
+    ) -> Result<Release, Error> {
+        Ok(of_cluster(self.settings()?, release, connection)?.0)
+    }
+
     /// Returns a release with the settings, which commands about CRDs and policies read no further. A setting that is not
     /// simulated is a warning.
     ///
     /// # Errors
     /// Returns an error if a server of the release does not accept the settings.
     pub fn release(&self, release: Release) -> Result<Release, Error> {
-        let configured = ConfiguredServer::new(&self.settings()?, release);
-        let configured = configured.map_err(|error| Error::usage(error.to_string()))?;
-        for flag in configured.unsimulated.flags() {
-            complain!("warning: the effect of {flag} on some objects is not simulated");
-        }
-        Ok(configured.release)
+        configured(&self.settings()?, release)
     }
 
     /// Returns releases with the settings.
@@ -79,6 +87,37 @@ impl Server {
         let configured: Vec<Release> = releases.iter().map(|one| self.release(one)).collect::<Result<_, _>>()?;
         Ok(ReleaseSet::from_releases(configured).unwrap_or_else(|| releases.clone()))
     }
+}
+
+/// Returns a release with the settings of a cluster's server, which `own` replace, and these settings. Prints what is not known of
+/// them.
+///
+/// # Errors
+/// Returns an error if a server of the release does not accept the settings.
+pub fn of_cluster(
+    own: ServerSettings,
+    release: Release,
+    connection: Result<&Connection, crdx_cluster::Error>,
+) -> Result<(Release, ServerSettings), Error> {
+    let live = connection.map(|connection| crdx_cluster::settings(connection, release)).unwrap_or_default();
+    for note in &live.notes {
+        complain!("note: {note}");
+    }
+    if live.admission_file.is_some() && own.admission == AdmissionConfiguration::default() {
+        complain!(
+            "warning: the configuration of admission plugins is a file on the server's disk, which is not simulated: give a copy with --admission-control-config-file"
+        );
+    }
+    let settings = live.settings.replaced_by(&own);
+    Ok((configured(&settings, release)?, settings))
+}
+
+fn configured(settings: &ServerSettings, release: Release) -> Result<Release, Error> {
+    let configured = ConfiguredServer::new(settings, release).map_err(|error| Error::usage(error.to_string()))?;
+    for flag in configured.unsimulated.flags() {
+        complain!("warning: the effect of {flag} on some objects is not simulated");
+    }
+    Ok(configured.release)
 }
 
 /// Parses an emulated version: `1.N`, also with kube-apiserver's prefix for itself.

@@ -50,7 +50,10 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         }
         None => (Release::NEWEST, None),
     };
-    let release = args.server.release(release)?;
+    let release = match &args.kubernetes.kubernetes_version {
+        None if has_cluster => args.server.release_of_cluster(release, live.connection())?,
+        _ => args.server.release(release)?,
+    };
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let options = args.reading.options();
     let policies = args.policies.options();
