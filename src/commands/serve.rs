@@ -93,6 +93,9 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
     let (release, settings) = load::settings(args).map_err(|error| one(error.to_string()))?;
+    if !settings.runtime_config.is_empty() {
+        complain!("warning: serve serves the default APIs: --runtime-config {} has no effect", settings.runtime_config);
+    }
     let plugins = settings.plugins(release, AdmissionPlugins::default()).map_err(|error| one(error.to_string()))?;
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
     let server = crdx_kinds::builder(release, crdx_serve::seed()).with_compression().with_notifier(runtime.notifier());

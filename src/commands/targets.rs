@@ -96,7 +96,7 @@ fn plan(
 /// Returns a plan with the settings of the server, whose policies in files are added.
 pub fn with_server(plan: Plan, server: &ServerSettings) -> Plan {
     let mut policies = plan.policies;
-    policies.paths.extend(server.admission.manifest_directories().map(str::to_owned));
+    policies.paths.extend(server.admission.manifest_directories().map(|(_, directory)| directory.to_owned()));
     Plan { server: server.clone(), policies, ..plan }
 }
 

@@ -109,23 +109,23 @@ fn load(location: Location) -> Result<Kuberc, KubercError> {
 mod tests {
     use super::*;
 
-    fn located(flag: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<(String, bool)>, String> {
+    fn located(flag: Option<&str>, variables: &[(&str, &str)]) -> Option<Option<(String, bool)>> {
         let variable = |name: &str| {
             let found = variables.iter().find(|(other, _)| *other == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        let found = location(flag.map(Path::new), variable, Some("/home/me".into())).map_err(|e| e.to_string())?;
-        Ok(found.map(|location| (location.file.display().to_string(), location.is_explicit)))
+        let found = location(flag.map(Path::new), variable, Some("/home/me".into())).ok()?;
+        Some(found.map(|location| (location.file.display().to_string(), location.is_explicit)))
     }
 
     #[test]
     fn the_flag_precedes_the_variable_and_the_default() {
-        assert_eq!(located(None, &[]), Ok(Some(("/home/me/.kube/kuberc".to_owned(), false))));
-        assert_eq!(located(None, &[("KUBERC", "/a")]), Ok(Some(("/a".to_owned(), true))));
-        assert_eq!(located(Some("/b"), &[("KUBERC", "/a")]), Ok(Some(("/b".to_owned(), true))));
-        assert_eq!(located(None, &[("KUBERC", "off")]), Ok(None));
-        assert_eq!(located(None, &[("KUBECTL_KUBERC", "False")]), Ok(None));
-        assert!(located(Some("/b"), &[("KUBERC", "off")]).is_err());
+        assert_eq!(located(None, &[]), Some(Some(("/home/me/.kube/kuberc".to_owned(), false))));
+        assert_eq!(located(None, &[("KUBERC", "/a")]), Some(Some(("/a".to_owned(), true))));
+        assert_eq!(located(Some("/b"), &[("KUBERC", "/a")]), Some(Some(("/b".to_owned(), true))));
+        assert_eq!(located(None, &[("KUBERC", "off")]), Some(None));
+        assert_eq!(located(None, &[("KUBECTL_KUBERC", "False")]), Some(None));
+        assert!(located(Some("/b"), &[("KUBERC", "off")]).is_none());
     }
 
     fn loaded(text: Option<&str>, is_explicit: bool) -> Result<Kuberc, KubercError> {

@@ -24,6 +24,7 @@ const KEPT_INCOMPLETE: Duration = Duration::from_mins(10);
 /// The structured forms of `/flagz`.
 const FLAGZ: &str =
     "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
+const DEFAULT_NODE_PORTS: &str = "30000-32767";
 const METRIC: &[u8] = b"kubernetes_feature_enabled{";
 
 /// The settings of a cluster's API server.
@@ -32,6 +33,8 @@ pub struct LiveSettings {
     pub settings: ServerSettings,
     /// The path of the configuration of admission plugins on the server's disk, which cannot be read.
     pub admission_file: Option<String>,
+    /// True if the server may serve other APIs than those that its version serves by default: discovery says which.
+    pub may_serve_other_apis: bool,
     /// A note about the requests that failed, with the permissions that they need.
     pub notes: Vec<String>,
 }
@@ -40,7 +43,7 @@ pub struct LiveSettings {
 pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
     if let Some(profile) = connection.profile() {
         let Description { settings, admission_file, unknown_settings, .. } = profile.description().clone();
-        return LiveSettings { settings, admission_file, notes: unknown_settings };
+        return LiveSettings { settings, admission_file, may_serve_other_apis: true, notes: unknown_settings };
     }
     // The emulated version is read anew, because the release is.
     let mut answers = cached(connection, release).unwrap_or_else(|| ask(connection, release));
@@ -179,14 +182,26 @@ fn understood(answers: &Value, release: Release) -> LiveSettings {
             feature_gates,
             enabled_plugins: list("enable-admission-plugins"),
             disabled_plugins: list("disable-admission-plugins"),
+            // The default of the flag is not what clusters have, so that a server without it forbids privileged containers.
+            allow_privileged: answers.at(&["flags", "allow-privileged"]).map(|_| flag("allow-privileged") == "true"),
+            node_ports: node_ports(flag("service-node-port-range")),
             ..ServerSettings::default()
         },
         admission_file: Some(flag("admission-control-config-file").to_owned()).filter(|path| !path.is_empty()),
+        may_serve_other_apis: answers
+            .at(&["flags", "runtime-config"])
+            .is_none_or(|_| !flag("runtime-config").is_empty()),
         notes: {
             let notes = answers.get("notes").and_then(Value::as_array).unwrap_or_default();
             notes.iter().filter_map(Value::as_str).map(str::to_owned).collect()
         },
     }
+}
+
+/// Reads a range such as `30000-32767`; `None` for the default one and for other forms of the flag.
+fn node_ports(range: &str) -> Option<(u16, u16)> {
+    let (first, last) = range.split_once('-').filter(|_| range != DEFAULT_NODE_PORTS)?;
+    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -23,11 +23,11 @@ pub struct Profile {
     description: Description,
     resources: Arc<Vec<Resource>>,
     /// The resources whose objects are in one file, by plural name with the group.
-    loaded: Mutex<HashMap<String, Arc<Objects>>>,
+    loaded: Mutex<HashMap<String, Arc<ObjectsByName>>>,
 }
 
 /// The objects of a resource by namespace and name.
-type Objects = BTreeMap<String, BTreeMap<String, Arc<Value>>>;
+type ObjectsByName = BTreeMap<String, BTreeMap<String, Arc<Value>>>;
 
 /// Why a profile, or something of it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +132,7 @@ impl Profile {
         }
     }
 
-    fn objects(&self, saved: SavedResource) -> Result<Arc<Objects>, ProfileError> {
+    fn objects(&self, saved: SavedResource) -> Result<Arc<ObjectsByName>, ProfileError> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(objects) = loaded.get(&saved.qualified()) {
             return Ok(Arc::clone(objects));
@@ -142,9 +142,9 @@ impl Profile {
         Ok(objects)
     }
 
-    fn read_separate(&self, saved: SavedResource, resource: &Resource) -> Result<Objects, ProfileError> {
+    fn read_separate(&self, saved: SavedResource, resource: &Resource) -> Result<ObjectsByName, ProfileError> {
         let folder = self.folder.join(saved.folder);
-        let mut objects = Objects::new();
+        let mut objects = ObjectsByName::new();
         for file in files(&folder)? {
             let object = read_value(&file)?;
             if object.str_at(&["kind"]) == Some(&resource.kind) {
@@ -211,14 +211,14 @@ fn list<'a>(resource: &Resource, objects: impl Iterator<Item = (&'a String, &'a 
     ])
 }
 
-fn add(objects: &mut Objects, object: Value) {
+fn add(objects: &mut ObjectsByName, object: Value) {
     let text = |key: &str| object.str_at(&["metadata", key]).unwrap_or_default().to_owned();
     objects.entry(text("namespace")).or_default().insert(text("name"), Arc::new(object));
 }
 
 /// Reads the objects in a file; none if it does not exist.
-fn read_together(file: &Path) -> Result<Objects, ProfileError> {
-    let mut objects = Objects::new();
+fn read_together(file: &Path) -> Result<ObjectsByName, ProfileError> {
+    let mut objects = ObjectsByName::new();
     if file.exists() {
         read_all(file)?.into_iter().for_each(|object| add(&mut objects, object));
     }

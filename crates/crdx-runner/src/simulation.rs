@@ -206,7 +206,7 @@ impl Simulation {
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
-            let ConfiguredServer { release, plugins, unsimulated } = configured.clone();
+            let ConfiguredServer { release, plugins, unsimulated, served } = configured.clone();
             let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
             let server = server.with_cluster_state(Arc::new(UnknownCluster));
@@ -220,6 +220,7 @@ impl Simulation {
                     given: Arc::clone(&others),
                     live: reading.objects.clone(),
                     unsimulated,
+                    served,
                     ..settings(plan, release, &namespace, cluster.clone())
                 },
                 server: Arc::new(server),
@@ -408,11 +409,15 @@ fn configured(
     live: LiveSettings,
     releases: &ReleaseSet,
 ) -> Result<Vec<ConfiguredServer>, SettingsError> {
+    let depends_on_cluster = live.may_serve_other_apis;
     let settings = live.settings.replaced_by(settings);
     // A copy of the file is given with the flag.
     let file = live.admission_file.filter(|_| settings.admission == AdmissionConfiguration::default());
     let server = |release| {
-        let configured = ConfiguredServer::new(&settings, release)?;
+        let mut configured = ConfiguredServer::new(&settings, release)?;
+        if depends_on_cluster {
+            configured = configured.with_apis_of_cluster();
+        }
         Ok(match &file {
             Some(path) => configured.with_unread_configuration(path),
             None => configured,
@@ -475,6 +480,7 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         given: Arc::default(),
         live: None,
         unsimulated: Arc::default(),
+        served: Arc::default(),
     }
 }
 

@@ -96,7 +96,7 @@ impl Saved {
         let number = |key: &str| version.str_at(&[key]).map(str::to_owned);
         self.description.version = number("major").zip(number("minor"));
         let release = crdx_cluster::simulated(Ok(connection)).release;
-        let LiveSettings { settings, admission_file, notes } = crdx_cluster::settings(connection, release);
+        let LiveSettings { settings, admission_file, notes, .. } = crdx_cluster::settings(connection, release);
         self.description.settings = settings;
         self.description.admission_file = admission_file;
         self.description.unknown_settings = notes;

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use crdx_cluster::Connection;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_output::printable::complain;
-use crdx_server::server::{AdmissionConfiguration, ServerSettings};
+use crdx_server::server::{AdmissionConfiguration, RuntimeConfig, RuntimeConfigError, ServerSettings};
 use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
 use std::path::PathBuf;
 
@@ -30,6 +30,15 @@ pub struct Server {
     /// The file with the configuration of the server's admission plugins (`AdmissionConfiguration`)
     #[arg(long, value_name = "PATH")]
     pub admission_control_config_file: Option<PathBuf>,
+    /// Whether the server allows privileged containers
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub allow_privileged: Option<bool>,
+    /// APIs that the server serves or does not serve, such as storage.k8s.io/v1beta1=true or api/alpha=true; may be repeated
+    #[arg(long, value_name = "KEY=BOOL,...", value_parser = runtime_config)]
+    pub runtime_config: Vec<RuntimeConfig>,
+    /// The node ports that the server allocates [default: 30000-32767]
+    #[arg(long, value_name = "FIRST-LAST", value_parser = port_range)]
+    pub service_node_port_range: Option<(u16, u16)>,
 }
 
 impl Server {
@@ -42,6 +51,8 @@ impl Server {
         for gates in &self.feature_gates {
             gates.iter().for_each(|(name, enabled)| feature_gates.set(name, enabled));
         }
+        let mut runtime_config = RuntimeConfig::default();
+        self.runtime_config.iter().for_each(|own| runtime_config.extend(own));
         let admission = match &self.admission_control_config_file {
             Some(path) => admission_configuration::read(path, &self.enable_admission_plugins)
                 .map_err(|error| Error::input(format!("--admission-control-config-file: {error}")))?,
@@ -53,6 +64,9 @@ impl Server {
             enabled_plugins: self.enable_admission_plugins.clone(),
             disabled_plugins: self.disable_admission_plugins.clone(),
             admission,
+            allow_privileged: self.allow_privileged,
+            runtime_config,
+            node_ports: self.service_node_port_range,
         })
     }
 }
@@ -125,6 +139,20 @@ pub fn minor(text: &str) -> Result<Minor, ArgumentError> {
     let version = text.strip_prefix("kube=").unwrap_or(text);
     let minor = version.strip_prefix("1.").filter(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()));
     minor.and_then(|minor| minor.parse().ok()).map(Minor).ok_or(ArgumentError::Form("1.N"))
+}
+
+/// Parses `KEY=true,KEY=false`.
+fn runtime_config(text: &str) -> Result<RuntimeConfig, RuntimeConfigError> {
+    let mut config = RuntimeConfig::default();
+    config.read(text)?;
+    Ok(config)
+}
+
+/// Parses `FIRST-LAST`.
+fn port_range(text: &str) -> Result<(u16, u16), ArgumentError> {
+    let form = ArgumentError::Form("FIRST-LAST, such as 30000-32767");
+    let range = text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    range.filter(|(first, last)| first <= last).ok_or(form)
 }
 
 /// Parses `NAME=true,NAME=false`.

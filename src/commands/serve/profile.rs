@@ -16,6 +16,15 @@ const LAST: [&str; 2] = ["rbac", "policies"];
 /// Nobody answers at the address of a webhook, which a profile does not have.
 const WEBHOOKS: &str = "webhooks";
 
+/// Why an object of a profile is not stored.
+#[derive(Debug, thiserror::Error)]
+enum NotStoredError {
+    #[error("it needs --builtin, and for policies --admission")]
+    NotServed,
+    #[error("{0}")]
+    Refused(String),
+}
+
 /// Stores the objects of a profile. Those that the server does not serve are counted in a note.
 ///
 /// # Errors
@@ -38,13 +47,13 @@ pub fn load(server: &Server, profile: &Profile, now: Timestamp) -> Result<(), Pr
         for object in items {
             match store(server, resource, object.clone(), now) {
                 Ok(()) => loaded += 1,
-                Err(message) => left_out.entry(resource.qualified()).or_insert((0, message)).0 += 1,
+                Err(reason) => left_out.entry(resource.qualified()).or_insert((0, reason)).0 += 1,
             }
         }
     }
     complain!("{loaded} objects were read from the profile {}", profile.folder().display());
-    for (resource, (count, message)) in left_out {
-        complain!("warning: {count} of {resource} are left out: {message}");
+    for (resource, (count, reason)) in left_out {
+        complain!("warning: {count} of {resource} are left out: {reason}");
     }
     if webhooks > 0 {
         complain!("warning: {webhooks} webhook configurations of the cluster are left out: a profile has no addresses");
@@ -55,8 +64,8 @@ pub fn load(server: &Server, profile: &Profile, now: Timestamp) -> Result<(), Pr
 /// Creates an object, or applies it if the server has it.
 ///
 /// # Errors
-/// Returns the message of the server.
-fn store(server: &Server, resource: &Resource, mut object: Value, now: Timestamp) -> Result<(), String> {
+/// Returns the reason why it is not stored.
+fn store(server: &Server, resource: &Resource, mut object: Value, now: Timestamp) -> Result<(), NotStoredError> {
     let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };
     let namespace = object.str_at(&["metadata", "namespace"]).map(str::to_owned);
     request::remove_decodable_server_metadata(&mut object);
@@ -69,8 +78,8 @@ fn store(server: &Server, resource: &Resource, mut object: Value, now: Timestamp
     });
     match sent {
         Ok(response) if response.code < 300 => Ok(()),
-        Ok(response) if response.code == 404 => Err("it needs --builtin, and for policies --admission".to_owned()),
-        Ok(response) => Err(response.body.message().to_owned()),
+        Ok(response) if response.code == 404 => Err(NotStoredError::NotServed),
+        Ok(response) => Err(NotStoredError::Refused(response.body.message().to_owned())),
         Err(never) => match never {},
     }
 }

@@ -45,7 +45,7 @@ pub enum PreferenceError {
 }
 
 /// The fields of a version.
-struct Names {
+struct FieldNames {
     defaults: &'static str,
     options: &'static str,
     /// False in the version that had no policy.
@@ -54,9 +54,9 @@ struct Names {
     entry: &'static [&'static str],
 }
 
-const V1: Names = Names { defaults: "defaults", options: "options", has_policy: true, entry: &["command"] };
-const V1_BETA1: Names = Names { entry: &["command", "name"], ..V1 };
-const V1_ALPHA1: Names = Names { defaults: "overrides", options: "flags", has_policy: false, entry: &[] };
+const V1: FieldNames = FieldNames { defaults: "defaults", options: "options", has_policy: true, entry: &["command"] };
+const V1_BETA1: FieldNames = FieldNames { entry: &["command", "name"], ..V1 };
+const V1_ALPHA1: FieldNames = FieldNames { defaults: "overrides", options: "flags", has_policy: false, entry: &[] };
 
 impl Preference {
     /// Decodes the first document with preferences, and returns the paths of unknown fields, which kubectl ignores with a
@@ -85,7 +85,7 @@ impl Preference {
         first.map_or_else(|| Ok((Self::default(), Vec::new())), Err)
     }
 
-    fn from_value(value: &Value, names: &Names) -> Result<Self, FieldError> {
+    fn from_value(value: &Value, names: &FieldNames) -> Result<Self, FieldError> {
         let fields = Fields::from_value(value)?;
         let defaults = fields.objects(names.defaults)?;
         let aliases = fields.objects("aliases")?;
@@ -132,7 +132,7 @@ impl FlagDefaults {
     }
 }
 
-fn names(document: &Value) -> Option<&'static Names> {
+fn names(document: &Value) -> Option<&'static FieldNames> {
     if document.str_at(&["kind"]) != Some("Preference") {
         return None;
     }
@@ -145,7 +145,7 @@ fn names(document: &Value) -> Option<&'static Names> {
 }
 
 /// The paths of fields that the version does not have.
-fn unknown_fields(document: &Value, names: &Names) -> Vec<String> {
+fn unknown_fields(document: &Value, names: &FieldNames) -> Vec<String> {
     let mut top = vec!["apiVersion", "kind", "aliases", names.defaults];
     if names.has_policy {
         top.extend(["credentialPluginPolicy", "credentialPluginAllowlist"]);

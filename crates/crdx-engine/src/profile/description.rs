@@ -63,6 +63,12 @@ impl Description {
         if let Some(path) = &self.admission_file {
             add(&["settings", "admissionControlConfigFile"], text(path));
         }
+        if let Some(allowed) = settings.allow_privileged {
+            add(&["settings", "allowPrivileged"], Value::Bool(allowed));
+        }
+        if let Some((first, last)) = settings.node_ports {
+            add(&["settings", "serviceNodePortRange"], format!("{first}-{last}").into());
+        }
         add(&["unknownSettings"], texts(&self.unknown_settings));
         add(&["saved"], texts(&self.saved));
         add(&["unread"], Value::Object(self.unread.iter().map(|(name, why)| (name.clone(), text(why))).collect()));
@@ -90,6 +96,10 @@ impl Description {
             feature_gates: gates(value.at(&["settings", "featureGates"]))?,
             enabled_plugins: texts(value.at(&["settings", "enableAdmissionPlugins"]), "enableAdmissionPlugins")?,
             disabled_plugins: texts(value.at(&["settings", "disableAdmissionPlugins"]), "disableAdmissionPlugins")?,
+            allow_privileged: value.at(&["settings", "allowPrivileged"]).and_then(Value::as_bool),
+            node_ports: text(&["settings", "serviceNodePortRange"], "serviceNodePortRange")?.and_then(|range| {
+                range.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)))
+            }),
             ..ServerSettings::default()
         };
         let pair = |(name, why): (&String, &Value)| {
@@ -145,6 +155,7 @@ mod tests {
         let mut settings = ServerSettings { emulated_version: Some(V1_36), ..ServerSettings::default() };
         settings.feature_gates.set("HPAScaleToZero", false);
         settings.enabled_plugins.push("AlwaysPullImages".to_owned());
+        (settings.allow_privileged, settings.node_ports) = (Some(false), Some((1, 2)));
         let description = Description {
             version: Some(("1".to_owned(), "37".to_owned())),
             settings,

@@ -33,7 +33,7 @@ use crate::simulation::object::{Kind, Object};
 use crate::simulation::served::deprecation;
 pub(crate) use crate::simulation::served::{no_matches, not_served};
 use crate::simulation::unsent::{Unsent, not_determined};
-use cluster_state::{check_namespace, existing, served_by_cluster};
+use cluster_state::{check_namespace, existing, is_served};
 use crdx_builtin::validation;
 use crdx_server::apply::client_side;
 use crdx_server::policies::findings::Findings;
@@ -282,9 +282,11 @@ fn served_row(
     resource: Option<&ApiResource>,
 ) -> Result<(Object, &'static KindRow), Box<ObjectReport>> {
     let own = identity::identity(object.value(), Namespace::Own);
-    let served = if resource.is_some() { Ok(true) } else { served_by_cluster(context, (group, version, kind)) };
-    match served {
+    match is_served(context, (group, version, kind), resource.is_some()) {
         Ok(true) => {}
+        Ok(false) if resource.is_some() => {
+            return Err(Box::new(no_matches(&mut object, own, "; --runtime-config of the server disables it")));
+        }
         Ok(false) => return Err(Box::new(not_served(rules.release, own, object))),
         Err(error) => {
             let mut item = object.item(own, Verdict::CannotTell, error.message);
@@ -466,7 +468,11 @@ impl<'a> Sending<'a> {
         if let Some(families) = self.service_families {
             families.explain(item, self);
             if item.verdict != Verdict::Rejected {
-                item.warnings.extend(service_allocations::unusual_node_ports(self.sent, self.locator));
+                item.warnings.extend(service_allocations::unusual_node_ports(
+                    self.sent,
+                    context.served.node_ports,
+                    self.locator,
+                ));
             }
         }
         accept(item, self.sent, context);

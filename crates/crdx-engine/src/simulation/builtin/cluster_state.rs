@@ -1,13 +1,14 @@
 //! The inputs of an answer besides the object: the existing object, and whether its namespace accepts it.
 
 use super::reject_with;
-use crate::cluster;
+use crate::cluster::{self, Cluster};
 use crate::report::{Identity, ObjectReport, ServerResponse, SourceLocation, Verdict};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::earlier_object::EarlierObject;
 use crate::simulation::existing::{ExistingObjects, Found, Lookup as Wanted, PendingObject};
 use crate::simulation::known_cluster::KnownCluster;
 use crdx_server::cluster_state::{Lookup, NAMESPACES, is_terminating};
+use crdx_types::resources;
 use crdx_value::quote;
 
 /// Returns the existing object. `pending` is that object, if it was requested ahead.
@@ -69,13 +70,25 @@ pub(crate) fn check_namespace(
     }
 }
 
-/// Returns true if the cluster serves a kind that its release does not serve by default.
-pub(crate) fn served_by_cluster(
+/// Returns true if the server serves a kind. `by_default` is true for the kinds that its release serves without configuration.
+pub(crate) fn is_served(
     context: SimulationContext<'_>,
     kind: (&str, &str, &str),
+    by_default: bool,
 ) -> Result<bool, cluster::Error> {
-    match context.cluster {
-        Some(cluster) if cluster.is_configured() => cluster.serves(kind),
-        _ => Ok(false),
+    let cluster = context.cluster.filter(|cluster| cluster.is_configured());
+    if by_default && context.served.depends_on_cluster {
+        // Discovery without Pods is not that of an API server for clusters, so that it does not say what it lacks.
+        let is_whole = |cluster: &dyn Cluster| cluster.serves(("", "v1", "Pod"));
+        return match cluster {
+            Some(cluster) if is_whole(cluster)? => cluster.serves(kind),
+            _ => Ok(true),
+        };
+    }
+    let (group, version, kind_name) = kind;
+    match context.served.runtime_config.serves(group, version, &resources::plural(kind_name)) {
+        Some(served) => Ok(served),
+        None if by_default => Ok(true),
+        None => cluster.map_or(Ok(false), |cluster| cluster.serves(kind)),
     }
 }

@@ -39,6 +39,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         given: Arc::new(given),
         live: None,
         unsimulated: Arc::default(),
+        served: Arc::default(),
     };
     Simulator {
         settings,
