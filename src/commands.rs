@@ -21,6 +21,8 @@ mod external_diff;
 mod fetch;
 mod flags;
 mod get;
+#[cfg(feature = "cluster")]
+mod kuberc;
 mod lint;
 #[cfg(feature = "lsp")]
 mod lsp;
@@ -61,6 +63,14 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
+    #[cfg(feature = "cluster")]
+    let words = match kuberc::with_defaults(&command, words) {
+        Ok(words) => words,
+        Err(error) => {
+            complain!("error: {error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off");
+            return Exit::CannotTell.code();
+        }
+    };
     let words = match arguments::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
@@ -186,6 +196,10 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         for note in missing {
             complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
         }
+        return Ok(Exit::CannotTell);
+    }
+    if let Some(note) = args.command.profile_error() {
+        complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
         return Ok(Exit::CannotTell);
     }
     if let command_line::Command::Config(config) = &args.command {

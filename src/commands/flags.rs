@@ -15,6 +15,7 @@ pub mod policies;
 mod reports;
 pub mod server;
 mod severities;
+mod static_manifests;
 mod targets;
 mod updates;
 

@@ -64,16 +64,17 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Err(item) => add(Linted::new(*item)),
         }
     }
-    let mut live =
-        args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
-    let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| {
-        let simulated = live.as_ref().map(Live::simulated);
-        if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
-            complain!("note: {note}");
+    let mut live = (args.live || !args.cluster.profile.is_empty())
+        .then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let releases = match (&args.kubernetes.kubernetes_version, &live) {
+        (Some(releases), _) => args.server.configured(releases)?,
+        (None, None) => args.server.release(Release::NEWEST)?.into(),
+        (None, Some(live)) => {
+            let crdx_cluster::Simulated { release, note } = live.simulated();
+            note.iter().for_each(|note| complain!("note: {note}"));
+            args.server.release_of_cluster(release, live.connection.as_ref().map_err(Clone::clone))?.into()
         }
-        simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
-    });
-    let releases = args.server.configured(&releases)?;
+    };
     let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());

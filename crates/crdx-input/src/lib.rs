@@ -18,6 +18,7 @@ mod ignore;
 mod kustomize;
 mod patterns;
 pub mod pending_documents;
+pub mod profile;
 mod read_bytes;
 pub mod remote;
 pub mod render;

@@ -6,7 +6,9 @@ use crate::commands::flags::{Inputs, Paths, Reading, Target, targets};
 use crate::commands::validate::args::Validate;
 use crdx_engine::documents::Note;
 use crdx_input::files::commits;
+use crdx_input::profile::DESCRIPTION;
 use crdx_input::{InputOptions, files};
+use std::path::Path;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -137,6 +139,35 @@ impl Command {
         let mut missing = files::missing(&others, &InputOptions::default());
         missing.extend(files::missing(&definitions, &InputOptions::default().of_definitions()));
         missing
+    }
+
+    /// Returns an error for a profile that does not exist, and for more than the command reads.
+    pub fn profile_error(&self) -> Option<Note> {
+        let (profiles, reads_several) = match self {
+            Self::Validate(args) => (&args.cluster.profile, true),
+            Self::Diff(args) => (&args.cluster.profile, true),
+            Self::Get(args) => (&args.cluster.profile, false),
+            Self::Scale(args) => (&args.cluster.profile, false),
+            Self::Rehearse(args) => (&args.cluster.profile, false),
+            Self::Lint(args) => (&args.cluster.profile, false),
+            Self::Explain(args) => (&args.cluster.profile, false),
+            Self::Example(args) => (&args.cluster.profile, false),
+            Self::Schema(args) => (&args.cluster.profile, false),
+            Self::Openapi(args) => (&args.cluster.profile, false),
+            #[cfg(feature = "serve")]
+            Self::Serve(args) => (&args.cluster.profile, false),
+            // `fetch` writes it.
+            _ => return None,
+        };
+        let problem = |folder: &Path, message: String, help: &str| {
+            Some(files::note(&folder.display().to_string(), message, Some(help.to_owned())))
+        };
+        if let Some(folder) = profiles.iter().find(|folder| !folder.join(DESCRIPTION).is_file()) {
+            let help = "write one with kubectl crdx fetch --from-cluster --profile FOLDER";
+            return problem(folder, "there is no profile in this folder".to_owned(), help);
+        }
+        let second = profiles.get(1).filter(|_| !reads_several)?;
+        problem(second, "this command reads one profile".to_owned(), "give --profile once")
     }
 
     fn given_paths(&self) -> GivenPaths {

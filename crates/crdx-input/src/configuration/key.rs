@@ -60,11 +60,13 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
+    /// The profile of a cluster, which is read in its place.
+    Profile,
 }
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -80,6 +82,7 @@ impl SettingKey {
         Self::EnableAdmissionPlugins,
         Self::DisableAdmissionPlugins,
         Self::AdmissionControlConfigFile,
+        Self::Profile,
     ];
 
     /// The name in the file.
@@ -100,6 +103,7 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
             Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
             Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+            Self::Profile => "profile",
         }
     }
 
@@ -121,6 +125,7 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
             Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
             Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+            Self::Profile => "CRDX_PROFILE",
         }
     }
 
@@ -140,7 +145,7 @@ impl SettingKey {
 
     /// Returns true if the values are paths.
     pub fn is_paths(self) -> bool {
-        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile)
+        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile | Self::Profile)
     }
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
@@ -171,7 +176,8 @@ impl SettingKey {
             | Self::EmulatedVersion
             | Self::EnableAdmissionPlugins
             | Self::DisableAdmissionPlugins
-            | Self::AdmissionControlConfigFile => {
+            | Self::AdmissionControlConfigFile
+            | Self::Profile => {
                 if value.is_empty() {
                     return Err(ValueError::Empty);
                 }
