@@ -13,18 +13,18 @@ const MAX_OPTIONS: usize = 10;
 /// Validates a policy for a capacity of this size.
 pub fn validate(errors: &mut Errors, policy: &FieldValue<'_, '_>, capacity: &FieldValue<'_, '_>) {
     let (values, range) = (policy.child("validValues"), policy.child("validRange"));
-    let Some(capacity) = capacity.quantity() else { return };
+    let Some(capacity) = capacity.quantity(errors.release) else { return };
     let default = policy.child("default");
     match (values.len() > 0, range.is_set()) {
         (true, true) => {
             let detail = "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the same time";
             errors.forbidden(policy, detail);
         }
-        (true, false) => match default.quantity() {
+        (true, false) => match default.quantity(errors.release) {
             None => errors.required(&default, "required when validValues is defined"),
             Some(default) => valid_values(errors, &values, &default, &capacity),
         },
-        (false, true) => match default.quantity() {
+        (false, true) => match default.quantity(errors.release) {
             None => errors.required(&default, "required when validRange is defined"),
             Some(default) => valid_range(errors, &range, &default, &capacity),
         },
@@ -44,7 +44,7 @@ fn is_more(a: &Quantity, b: &Quantity) -> bool {
 fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quantity, capacity: &Quantity) {
     let mut last: Option<Quantity> = None;
     for value in values.items() {
-        let Some(quantity) = value.quantity() else { continue };
+        let Some(quantity) = value.quantity(errors.release) else { continue };
         if last.is_some_and(|last| is_more(&last, &quantity)) {
             invalid(errors, &value, &quantity, "values must be sorted in ascending order");
         }
@@ -55,7 +55,7 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
     if fits(errors, values, MAX_OPTIONS) {
         let mut seen = HashSet::new();
         for value in values.items() {
-            let Some(quantity) = value.quantity() else { continue };
+            let Some(quantity) = value.quantity(errors.release) else { continue };
             if is_more(&quantity, capacity) {
                 invalid(errors, &value, &quantity, format!("option is larger than capacity value: {capacity}"));
             }
@@ -76,7 +76,8 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
 /// `validateRequestPolicyRange`
 fn valid_range(errors: &mut Errors, range: &FieldValue<'_, '_>, default: &Quantity, capacity: &Quantity) {
     let (path_min, path_max, path_step) = (range.path.child("min"), range.path.child("max"), range.path.child("step"));
-    let quantity = |name: &str| range.child(name).quantity();
+    let release = errors.release;
+    let quantity = |name: &str| range.child(name).quantity(release);
     let Some(min) = quantity("min") else {
         return errors.required(&range.child("min"), "required when validRange is defined");
     };

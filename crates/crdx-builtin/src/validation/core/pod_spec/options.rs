@@ -91,12 +91,12 @@ impl PodOptions {
             ..Self::default()
         };
         options.allows_indivisible_huge_pages =
-            release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"));
+            release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"), release);
         each_container(&spec, |container| {
             options.allows_devices_in_user_namespaces |= !host_users && container.child("volumeDevices").len() > 0;
             options.allows_sys_admin |=
                 release.since(V1_37) && super::security_context::adds_sys_admin(&container.child("securityContext"));
-            options.allows_indivisible_huge_pages |= has_indivisible_huge_pages(&container.child("resources"));
+            options.allows_indivisible_huge_pages |= has_indivisible_huge_pages(&container.child("resources"), release);
         });
         options.allows_empty_image_volumes = spec.child("volumes").items().any(|volume| {
             let image = volume.child("image");
@@ -150,9 +150,9 @@ fn has_token_path_outside(spec: &FieldValue<'_, '_>, release: Release) -> bool {
     })
 }
 
-fn has_indivisible_huge_pages(requirements: &FieldValue<'_, '_>) -> bool {
+fn has_indivisible_huge_pages(requirements: &FieldValue<'_, '_>, release: Release) -> bool {
     ["limits", "requests"].into_iter().any(|name| {
         let list = requirements.child(name);
-        list.entries().any(|(name, value)| is_huge_page(name) && !resources::is_divisible(name, &value))
+        list.entries().any(|(name, value)| is_huge_page(name) && !resources::is_divisible(name, &value, release))
     })
 }
