@@ -6,7 +6,7 @@ use crate::validation::x509::PublicKey;
 use crate::validation::{pem, x509};
 use crdx_value::GoError;
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{V1_34, V1_38};
+use crdx_value::release::{Gate, V1_34, V1_38};
 use crdx_value::{Value, quote};
 use std::collections::BTreeSet;
 
@@ -64,8 +64,16 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             errors.duplicate(&usage);
         }
     }
-    if key == Some(PublicKey::MlDsa) {
-        usages_with_ml_dsa(errors, &usages);
+    match key {
+        Some(PublicKey::MlDsa) if errors.release.enables(Gate::CertificateSigningRequestMLDSA) => {
+            usages_with_ml_dsa(errors, &usages);
+        }
+        Some(PublicKey::MlDsa) => {
+            let request = spec.child("request");
+            let shown = bytes_shown(&request, errors);
+            errors.invalid_value(&request.path, shown, "ML-DSA keys cannot be used for requests");
+        }
+        _ => {}
     }
     let signer = spec.child("signerName");
     if signer.text() == LEGACY_SIGNER {

@@ -1,4 +1,4 @@
-use crate::validation::tests::{created, updated};
+use crate::validation::tests::{created, created_without, updated};
 use crdx_value::base64::Encoding;
 use crdx_value::json;
 
@@ -68,6 +68,18 @@ fn requests_with_ml_dsa_keys_are_known_since_1_38() {
             r#"spec.usages: Invalid value: ["key agreement"]: When using ML-DSA keys, at least one of [cert sign content commitment crl sign digital signature] usages are required"#,
         ]
     );
+}
+
+#[test]
+fn requests_with_ml_dsa_keys_need_the_gate() {
+    let pem = format!("-----BEGIN CERTIFICATE REQUEST-----\n{ML_DSA_REQUEST}\n-----END CERTIFICATE REQUEST-----\n");
+    let request = Encoding::Standard.encode(pem.as_bytes());
+    let spec = format!(r#"{{"request":"{request}","signerName":"example.com/a","usages":["key agreement"]}}"#);
+    let object = format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#);
+    let gate = "CertificateSigningRequestMLDSA";
+    let found = created_without(gate, API, "CertificateSigningRequest", &object, "1.38");
+    assert!(found[0].ends_with(": ML-DSA keys cannot be used for requests"), "{found:?}");
+    assert_eq!(found.len(), 1);
 }
 
 const REST: &str = r#""signerName":"example.com/a","usages":["client auth"]"#;

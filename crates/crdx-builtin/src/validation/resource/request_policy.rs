@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::fits;
 use crdx_cel::value::Quantity;
 use crdx_value::field::FieldPath;
-use crdx_value::release::V1_37;
+use crdx_value::release::{Gate, V1_37};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
         last = Some(quantity);
     }
     let mut has_default = false;
-    let is_newest = errors.release.since(V1_37);
+    let has_fractions = errors.release.enables(Gate::DRAFractionalCapacityRange);
     if fits(errors, values, MAX_OPTIONS) {
         let mut seen = HashSet::new();
         for value in values.items() {
@@ -60,9 +60,8 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
                 invalid(errors, &value, &quantity, format!("option is larger than capacity value: {capacity}"));
             }
             has_default |= quantity.compare(default) == Ordering::Equal;
-            // `quantityKeyAsDec`, because of the gate DRAFractionalCapacityRange. It tells `1` from `1000m`, which are one text
-            // in the encoded object.
-            let key = if is_newest { quantity.decimal_text() } else { quantity.value().to_string() };
+            // `quantityKeyAsDec` tells `1` from `1000m`, which are one text in the encoded object.
+            let key = if has_fractions { quantity.decimal_text() } else { quantity.value().to_string() };
             if !seen.insert(key.clone()) {
                 errors.list.push(crdx_value::field::FieldError::duplicate(&value.path, key));
             }
@@ -108,8 +107,7 @@ fn valid_range(errors: &mut Errors, range: &FieldValue<'_, '_>, default: &Quanti
     let step = quantity("step");
     let parts = [("default", Some(default)), ("min", Some(&min)), ("max", max.as_ref()), ("step", step.as_ref())];
     let parts = || parts.iter().filter_map(|(name, part)| Some((range.path.child(name), (*part)?)));
-    // The gate DRAFractionalCapacityRange.
-    let is_milli = is_newest && parts().any(|(_, part)| !part.is_whole());
+    let is_milli = release.enables(Gate::DRAFractionalCapacityRange) && parts().any(|(_, part)| !part.is_whole());
     if is_milli {
         let before = errors.list.len();
         for (path, part) in parts().filter(|(_, part)| Quantity::from_milli(part.milli_value()) != **part) {

@@ -1,4 +1,4 @@
-use crate::validation::tests::{created, updated};
+use crate::validation::tests::{created, created_without, updated};
 
 const API: &str = "resource.k8s.io/v1";
 
@@ -324,6 +324,15 @@ fn policies_of_capacities_have_fractions_since_1_37() {
     assert_eq!(policy("1.37", close), [""; 0]);
     let same = r#"{"default":"1200m","validValues":["1200m","1200m"]}"#;
     assert_eq!(policy("1.37", same), [r#".validValues[1]: Duplicate value: "1.200""#]);
+}
+
+#[test]
+fn policies_of_capacities_have_no_fractions_without_the_gate() {
+    let slice = r#"{"metadata":{"name":"s"},"spec":{"driver":"a.b","pool":{"name":"p","resourceSliceCount":1},"nodeName":"n","devices":[{
+        "name":"d","allowMultipleAllocations":true,"capacity":{"m":{"value":"10","requestPolicy":{"default":"1700m","validRange":{"min":"1","step":"1"}}}}}]}}"#;
+    let without = |release| created_without("DRAFractionalCapacityRange", API, "ResourceSlice", slice, release);
+    assert_eq!(without("1.37"), [""; 0]);
+    assert_eq!(created(API, "ResourceSlice", slice, "1.37").len(), 1);
 }
 
 #[test]
