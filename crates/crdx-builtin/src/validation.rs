@@ -177,10 +177,16 @@ mod tests {
         errors(api_version, kind, object, None, release)
     }
 
-    /// The errors about a new object, with a gate disabled.
-    pub fn created_without(gate: &str, api_version: &str, kind: &str, object: &str, release: &str) -> Vec<String> {
+    /// The errors about a new object, with a state of a gate.
+    pub fn created_with(
+        gate: &str,
+        enabled: bool,
+        (api_version, kind): (&str, &str),
+        object: &str,
+        release: &str,
+    ) -> Vec<String> {
         let mut gates = FeatureGates::default();
-        gates.set(gate, false);
+        gates.set(gate, enabled);
         let release: Release = release.parse().unwrap();
         errors_of(api_version, kind, object, None, release.with_gates(&gates).unwrap())
     }

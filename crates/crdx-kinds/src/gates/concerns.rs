@@ -151,11 +151,6 @@ pub(super) const CONCERNS: &[Concern] = &[
     any("PDBUnhealthyPodEvictionPolicy", ConcernedObjects::Kind("policy", "PodDisruptionBudget")),
     any("PersistentVolumeClaimUnusedSinceTime", ConcernedObjects::With("", CLAIM, &["status"])),
     any("PersistentVolumeLastPhaseTransitionTime", ConcernedObjects::With("", "PersistentVolume", &["status"])),
-    any(
-        "PodCertificateMLDSA",
-        ConcernedObjects::Pods(&["volumes", "*", "projected", "sources", "*", "podCertificate"]),
-    ),
-    any("PodCertificateMLDSA", ConcernedObjects::Kind("certificates.k8s.io", "PodCertificateRequest")),
     any("PodCertificateRequest", ConcernedObjects::Kind("certificates.k8s.io", "PodCertificateRequest")),
     on(
         "PodCertificateRequest",

@@ -65,10 +65,10 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         }
     }
     match key {
-        Some(PublicKey::MlDsa) if errors.release.enables(Gate::CertificateSigningRequestMLDSA) => {
+        Some(PublicKey::MlDsa(_)) if errors.release.enables(Gate::CertificateSigningRequestMLDSA) => {
             usages_with_ml_dsa(errors, &usages);
         }
-        Some(PublicKey::MlDsa) => {
+        Some(PublicKey::MlDsa(_)) => {
             let request = spec.child("request");
             let shown = bytes_shown(&request, errors);
             errors.invalid_value(&request.path, shown, "ML-DSA keys cannot be used for requests");
@@ -168,8 +168,8 @@ fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) -> Option<PublicKe
         Some(block) => x509::read_request(&block.contents).map(|request| request.key.algorithm),
     };
     let verified = read.and_then(|key| match key {
-        PublicKey::MlDsa if errors.release.since(V1_38) => Ok(key),
-        PublicKey::MlDsa | PublicKey::Other => Err("x509: cannot verify signature: algorithm unimplemented"),
+        PublicKey::MlDsa(fault) if errors.release.since(V1_38) => fault.map_or(Ok(key), Err),
+        PublicKey::MlDsa(_) | PublicKey::Other => Err("x509: cannot verify signature: algorithm unimplemented"),
         _ => Ok(key),
     });
     match verified {

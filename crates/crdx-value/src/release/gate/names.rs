@@ -60,6 +60,7 @@ pub enum Gate {
     MutatingAdmissionPolicy,
     NodeDeclaredFeatures,
     NodeInclusionPolicyInPodTopologySpread,
+    PodCertificateMLDSA,
     PodCertificateRequest,
     PodLevelResources,
     PodLevelResourcesFixDefaulting,

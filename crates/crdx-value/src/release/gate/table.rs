@@ -2166,7 +2166,7 @@ pub(super) static GATES: [GateRow; 818] = [
     ),
     row(
         "PodCertificateMLDSA",
-        None,
+        Some(Gate::PodCertificateMLDSA),
         38,
         38,
         &[spec(38, BETA, false, false), spec(38, BETA, true, false).with_minimum(38)],

@@ -49,6 +49,8 @@ pub struct PodOptions {
     pub allows_empty_image_volumes: bool,
     /// `AllowOnlyRecursiveSELinuxChangePolicy` is false because the existing specification has a policy.
     pub has_selinux_change_policy: bool,
+    /// `AllowMLDSAPodCertificateKeyTypes`, without the gate that allows them
+    pub has_ml_dsa_keys: bool,
     /// `AllowExistingRestartContainerForNonSidecarInitContainer`
     pub allows_restart_of_init_containers: bool,
 }
@@ -84,6 +86,7 @@ impl PodOptions {
                 selectors::label_selector(&mut errors, &constraint.child("labelSelector"), LabelValues::Validate);
                 !errors.list.is_empty()
             }),
+            has_ml_dsa_keys: super::volumes::projected::has_ml_dsa_keys(&spec),
             allows_token_paths_outside: has_token_path_outside(&spec, release),
             has_selinux_change_policy: spec.child("securityContext").child("seLinuxChangePolicy").is_set(),
             allows_host_sysctls: super::security_context::uses_host_sysctls(&spec),

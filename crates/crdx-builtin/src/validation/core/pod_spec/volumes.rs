@@ -1,6 +1,6 @@
 //! The volumes of a Pod specification (`ValidateVolumes`).
 
-mod projected;
+pub(super) mod projected;
 pub mod sources;
 
 use super::{PodOptions, containers};
