@@ -102,6 +102,15 @@ impl Checker {
         answered(self.server.handle_owned(request::plain(Operation::Create, &path, object.clone())))
     }
 
+    /// As [`send`](Self::send), for a client that does not ask for errors about unknown fields: they are dropped.
+    ///
+    /// # Errors
+    /// Returns the reason why the server rejects the object.
+    pub(crate) fn send_with_unknown_fields(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
+        let path = format!("{}?dryRun=All&fieldValidation=Ignore", self.collection);
+        answered(self.server.handle_owned(request::plain(Operation::Create, &path, object.clone())))
+    }
+
     /// Creates `initial`, updates it to `updated` by dry run, and deletes it again. `None` if the server rejects
     /// `initial`.
     pub fn update(&self, initial: &Value, updated: &Value) -> Option<Update> {
