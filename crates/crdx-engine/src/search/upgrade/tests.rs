@@ -79,7 +79,7 @@ fn ratcheting_is_counted() {
         "{type: object, properties: {a: {type: integer, x-kubernetes-validations: [{rule: self > oldSelf}]}}}",
     );
     assert_eq!(answer(&version, Question::CreateRejected), "none found");
-    assert_eq!(answer(&version, Question::UpdateRejected), r#"{"a":0}"#);
+    assert_eq!(answer(&version, Question::UpdateRejected), r#"{"a":1}"#);
 }
 
 #[test]
