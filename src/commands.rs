@@ -8,6 +8,7 @@ mod complete;
 mod completion;
 mod config;
 mod configured;
+mod counterexample;
 mod definitions;
 mod diff;
 #[cfg(feature = "serve")]

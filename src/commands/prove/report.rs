@@ -1,15 +1,14 @@
 //! Prints the results of `prove`.
 
 use super::{ProveError, Proved};
+use crate::commands::counterexample;
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Report};
-use crate::commands::terminal::output_limit;
 use crdx_engine::report::Identity;
-use crdx_engine::search::{Answer, Counterexample, Effort, Question, Upgrade, VersionUpgrade};
+use crdx_engine::search::{Answer, Effort, Question, Upgrade, VersionUpgrade};
 use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::{Paint, TableStyle, printable};
-use crdx_text::yaml::write::to_string_within;
 use crdx_value::{Value, json as value_json, object};
 use std::fmt::Write as _;
 use std::io;
@@ -202,24 +201,10 @@ fn answer_text(question: Question, answer: &Answer, version: &VersionUpgrade) ->
             if found.details.len() > MAX_DETAILS {
                 let _ = writeln!(text, "    and {} more", found.details.len() - MAX_DETAILS);
             }
-            text.push_str(&objects_text(found));
+            text.push_str(&counterexample::text(found, 6));
             text
         }
     }
-}
-
-fn objects_text(found: &Counterexample) -> String {
-    let yaml = |value: &Value| to_string_within(value, output_limit()).unwrap_or_default();
-    let mut text = indented(&yaml(&found.object));
-    if let Some(updated) = &found.updated {
-        text.push_str("    # updated to\n");
-        text.push_str(&indented(&yaml(updated)));
-    }
-    text
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("      {line}\n")).collect()
 }
 
 /// Returns an item of the JSON report.
@@ -261,10 +246,7 @@ fn effect_value(question: Question, answer: &Answer) -> Value {
     let Some(members) = value.as_object_mut() else { return value };
     match answer {
         Answer::Found(found) => {
-            members.insert("object".to_owned(), found.object.clone());
-            members.extend(found.updated.clone().map(|updated| ("updated".to_owned(), updated)));
-            let details: Vec<Value> = found.details.iter().map(|detail| Value::from(detail.as_str())).collect();
-            members.insert("details".to_owned(), details.into());
+            members.extend(counterexample::members(found));
         }
         Answer::CannotTell(unknown) => {
             members.insert("reason".to_owned(), unknown.to_string().into());
@@ -301,7 +283,12 @@ fn case(proved: &Proved) -> Case {
                 for (question, answer) in &version.answers {
                     let Answer::Found(found) = answer else { continue };
                     let message = format!("{}: {}", version.version, phrase(*question));
-                    findings.push(finding(Level::Error, question.as_str(), message, Some(objects_text(found))));
+                    findings.push(finding(
+                        Level::Error,
+                        question.as_str(),
+                        message,
+                        Some(counterexample::text(found, 0)),
+                    ));
                 }
             }
             match exit_of(upgrade) {

@@ -1,5 +1,6 @@
 //! What the update of a CRD does to the objects that the old CRD accepts.
 
+mod places;
 mod run;
 
 use super::probe::{Probe, ProbeError, Question};
@@ -77,6 +78,41 @@ pub fn upgrade(
     Ok(Upgrade { answer, versions })
 }
 
+/// The objects that show an effect at the places of one version.
+#[derive(Clone, Debug, Default)]
+pub struct Witnesses {
+    /// An object for each place.
+    pub objects: Vec<Option<Counterexample>>,
+    /// The number of objects, and updates, that were sent and that the old CRD accepts.
+    pub accepted: usize,
+}
+
+/// Searches for an object for each of the places `paths` (`spec.list[*].name`) on which the update of a CRD has an effect there.
+/// There are none if the new CRD is rejected or does not serve the version, or if a webhook converts its objects.
+///
+/// # Errors
+/// The CRDs cannot be read, or they are not versions of one another.
+pub fn witnesses(
+    (old, new): (&Value, &Value),
+    (version, paths): (&str, &[String]),
+    release: Release,
+    now: Timestamp,
+    effort: Effort,
+) -> Result<Witnesses, UpgradeError> {
+    let plan = Plan::new(Some(old.clone()), new.clone(), Releases::both(release), now)?;
+    let before = crd::decode(old).map_err(|error| UpgradeError::Old(error.into()))?.crd.spec;
+    let after = crd::decode(new).map_err(|error| UpgradeError::New(error.into()))?.crd.spec;
+    let crds = Crds { old, new, before: &before, after: &after, release };
+    let is_served = |spec: &Spec| spec.version(version).is_some_and(|version| version.served);
+    if !plan.is_accepted() || !is_served(&before) || !is_served(&after) || crds.needs_webhook(version) {
+        return Ok(Witnesses { objects: vec![None; paths.len()], accepted: 0 });
+    }
+    let probe = crds.probe(&plan, version)?;
+    let mut run = Run::new(&probe, effort, &[]).at(paths);
+    run.search();
+    Ok(Witnesses { accepted: run.accepted(), objects: run.at_places() })
+}
+
 struct Crds<'c> {
     old: &'c Value,
     new: &'c Value,
@@ -99,10 +135,7 @@ impl Crds<'_> {
             let unknown = Answer::CannotTell(Unknown::ConversionWebhook);
             answers.extend(open.iter().map(|question| (*question, unknown.clone())));
         } else if !open.is_empty() {
-            let probe = Probe::new(plan, (self.old, self.new), version, self.release).map_err(|error| match error {
-                ProbeError::Crd(error) => UpgradeError::Old(error),
-                ProbeError::Plan(error) => UpgradeError::Plan(error),
-            })?;
+            let probe = self.probe(plan, version)?;
             let mut run = Run::new(&probe, effort, &open);
             run.search();
             accepted = run.accepted();
@@ -110,6 +143,13 @@ impl Crds<'_> {
         }
         answers.sort_by_key(|(question, _)| *question);
         Ok(VersionUpgrade { version: version.to_owned(), answers, accepted })
+    }
+
+    fn probe<'p>(&self, plan: &'p Plan, version: &str) -> Result<Probe<'p>, UpgradeError> {
+        Probe::new(plan, (self.old, self.new), version, self.release).map_err(|error| match error {
+            ProbeError::Crd(error) => UpgradeError::Old(error),
+            ProbeError::Plan(error) => UpgradeError::Plan(error),
+        })
     }
 
     /// Returns the questions whose answer is no, whatever the object.

@@ -1,5 +1,6 @@
 //! The search for one version.
 
+use super::places::Place;
 use crate::examples::{self, Example, ExampleFields, search::accepted};
 use crate::search::candidates::{self, Edit};
 use crate::search::differing::{self, DifferingNode};
@@ -28,6 +29,8 @@ pub struct Run<'r> {
     new: Arc<Schema>,
     open: Vec<Question>,
     found: BTreeMap<Question, Counterexample>,
+    /// The places for each of which an object is wanted.
+    places: Vec<Place>,
     /// Different objects that the old CRD accepts, from which the search goes on.
     starts: Vec<Value>,
     /// The example objects.
@@ -50,6 +53,7 @@ impl<'r> Run<'r> {
             new: Arc::clone(&probe.new.schema),
             open: open.to_vec(),
             found: BTreeMap::new(),
+            places: Vec::new(),
             starts: Vec::new(),
             bases: Vec::new(),
             seen: HashSet::new(),
@@ -60,6 +64,17 @@ impl<'r> Run<'r> {
             cost: Steps::new(objects.saturating_mul(COST)),
             random: Random::new(effort.seed),
         }
+    }
+
+    /// Also searches for objects that show an effect at each of these places.
+    pub fn at(mut self, paths: &[String]) -> Self {
+        self.places = paths.iter().map(|path| Place::new(path)).collect();
+        self
+    }
+
+    /// Returns the objects that were found for the places.
+    pub fn at_places(self) -> Vec<Option<Counterexample>> {
+        self.places.into_iter().map(|place| place.found).collect()
     }
 
     /// Returns the number of objects and updates that the old CRD accepted.
@@ -100,7 +115,11 @@ impl<'r> Run<'r> {
         self.left == 0
             || self.memory.are_spent()
             || self.cost.are_spent()
-            || self.open.iter().all(|question| self.found.contains_key(question))
+            || (self.open.iter().all(|question| self.found.contains_key(question)) && self.has_all_places())
+    }
+
+    fn has_all_places(&self) -> bool {
+        self.places.iter().all(|place| place.found.is_some())
     }
 
     /// Tries the examples, also with a status.
@@ -194,6 +213,7 @@ impl<'r> Run<'r> {
         match self.probe.effects(&object) {
             Ok(effects) => {
                 self.accepted += 1;
+                self.places.iter_mut().for_each(|place| place.note(&object, None, &effects));
                 for (question, details) in effects {
                     self.note(question, Counterexample { object: object.clone(), updated: None, details });
                 }
@@ -228,55 +248,72 @@ impl<'r> Run<'r> {
     /// Tries updates between accepted objects, first of each to itself.
     fn updates(&mut self) {
         let question = Question::UpdateRejected;
-        if !self.open.contains(&question) || self.found.contains_key(&question) {
-            return;
-        }
+        let is_answered = |run: &Self| !run.open.contains(&question) || run.found.contains_key(&question);
         let starts = self.starts.clone();
         let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
         for (from, to) in pairs {
-            if self.left == 0 || self.memory.are_spent() {
+            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_places()) {
                 return;
             }
             self.left -= 1;
             let _ = self.memory.take(8 * (memory(from) + memory(to)) as u64);
-            if let Some(details) = self.probe.update(from, to) {
-                let updated = (from != to).then(|| to.clone());
-                self.note(question, Counterexample { object: from.clone(), updated, details });
-                return;
-            }
-            self.accepted += 1;
+            let Some(details) = self.probe.update(from, to) else {
+                self.accepted += 1;
+                continue;
+            };
+            let updated = (from != to).then(|| to.clone());
+            let effects = vec![(question, details.clone())];
+            self.places.iter_mut().for_each(|place| place.note(from, updated.as_ref(), &effects));
+            self.note(question, Counterexample { object: from.clone(), updated, details });
         }
     }
 
+    /// Makes everything that was found as small as possible.
     fn shrink(&mut self) {
         for (question, found) in std::mem::take(&mut self.found) {
-            let smallest = match found.updated {
-                None => self.shrunk(question, found),
-                Some(updated) => self.shrunk_update(found.object, updated),
-            };
+            let smallest = shrunk(&found, |object, updated| self.shows(question, object, updated));
             self.found.extend(smallest.map(|smallest| (question, smallest)));
         }
+        let mut places = std::mem::take(&mut self.places);
+        for place in &mut places {
+            let Some(found) = place.found.take() else { continue };
+            place.found = shrunk(&found, |object, updated| self.shows_at(place, object, updated));
+        }
+        self.places = places;
     }
 
-    fn shrunk(&self, question: Question, found: Counterexample) -> Option<Counterexample> {
-        let shows = |object: &Value| {
+    /// Returns the details of an effect on an object, or on the update of one.
+    fn shows(&self, question: Question, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
+        if updated.is_none() {
             let effects = self.probe.effects(object).ok()?;
-            effects.into_iter().find(|(one, _)| *one == question).map(|(_, details)| details)
-        };
-        // An update to the object itself, as for a transition rule, is no effect of a single object.
-        let shows = |object: &Value| {
-            shows(object)
-                .or_else(|| (question == Question::UpdateRejected).then(|| self.probe.update(object, object)).flatten())
-        };
-        let object = shrink::shrunk(found.object, |object| shows(object).is_some());
-        let details = shows(&object)?;
-        Some(Counterexample { object, updated: None, details })
+            if let Some((_, details)) = effects.into_iter().find(|(one, _)| *one == question) {
+                return Some(details);
+            }
+        }
+        // A transition rule may reject an update that changes nothing else.
+        let is_update = question == Question::UpdateRejected;
+        if is_update { self.probe.update(object, updated.unwrap_or(object)) } else { None }
     }
 
-    fn shrunk_update(&self, from: Value, to: Value) -> Option<Counterexample> {
-        let from = shrink::shrunk(from, |from| self.probe.update(from, &to).is_some());
-        let to = shrink::shrunk(to, |to| self.probe.update(&from, to).is_some());
-        let details = self.probe.update(&from, &to)?;
-        Some(Counterexample { object: from, updated: Some(to), details })
+    fn shows_at(&self, place: &Place, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
+        let of_object = || {
+            let effects = self.probe.effects(object).ok()?;
+            Some(effects.iter().flat_map(|(_, details)| place.details(details)).collect::<Vec<_>>())
+        };
+        let of_update = || Some(place.details(&self.probe.update(object, updated.unwrap_or(object))?));
+        let of_object = if updated.is_none() { of_object() } else { None };
+        of_object.filter(|details| !details.is_empty()).or_else(of_update).filter(|details| !details.is_empty())
     }
+}
+
+/// Returns the smallest object, and update of it, with details.
+fn shrunk(
+    found: &Counterexample,
+    shows: impl Fn(&Value, Option<&Value>) -> Option<Vec<String>>,
+) -> Option<Counterexample> {
+    let updated = found.updated.as_ref();
+    let object = shrink::shrunk(found.object.clone(), |object| shows(object, updated).is_some());
+    let updated = updated.map(|to| shrink::shrunk(to.clone(), |to| shows(&object, Some(to)).is_some()));
+    let details = shows(&object, updated.as_ref())?;
+    Some(Counterexample { object, updated, details })
 }
