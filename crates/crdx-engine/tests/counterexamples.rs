@@ -18,6 +18,7 @@ use random::RandomObjects;
 use rng::Rng;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Returns a number from the environment.
 fn number(name: &str, default: usize) -> usize {
@@ -101,17 +102,17 @@ fn random_objects_find_nothing_that_the_search_excludes() {
         change::keep_one_version(&mut old);
         let Some((new, what)) = change::single(&old, &mut rng) else { continue };
         let name = format!("{done} {}: {what}", old.str_at(&["metadata", "name"]).unwrap());
+        let start = Instant::now();
         let Ok(upgrade) = upgrade(&old, &new, Release::NEWEST, Timestamp::default(), effort) else { continue };
         if upgrade.answer.code >= 400 {
             continue;
         }
         let Some(mut random) = RandomObjects::new(&old, &new, Rng::new(rng.next())) else { continue };
-        let found = random.search(objects);
+        let searched = start.elapsed();
+        let (found, sent) = random.search(objects, Duration::from_secs(20));
         tally.add(&name, &upgrade, &found);
         done += 1;
-        if done % 20 == 0 {
-            println!("{done}: {:?}", tally.counts);
-        }
+        println!("{name}: search {searched:?}, {sent} random objects {:?}", start.elapsed() - searched);
     }
     println!("{:#?}", tally);
     assert!(tally.wrong.is_empty());

@@ -11,6 +11,7 @@ use crdx_server::crd::{self, Spec};
 use crdx_server::server::{Response, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;
+pub use places::PlaceEffect;
 use run::Run;
 
 /// The answers for all versions.
@@ -87,14 +88,14 @@ pub struct Witnesses {
     pub accepted: usize,
 }
 
-/// Searches for an object for each of the places `paths` (`spec.list[*].name`) on which the update of a CRD has an effect there.
+/// Searches for an object for each of the places (`spec.list[*].name`) on which the update of a CRD has an effect there.
 /// There are none if the new CRD is rejected or does not serve the version, or if a webhook converts its objects.
 ///
 /// # Errors
 /// The CRDs cannot be read, or they are not versions of one another.
 pub fn witnesses(
     (old, new): (&Value, &Value),
-    (version, paths): (&str, &[String]),
+    (version, places): (&str, &[(String, PlaceEffect)]),
     release: Release,
     now: Timestamp,
     effort: Effort,
@@ -105,10 +106,10 @@ pub fn witnesses(
     let crds = Crds { old, new, before: &before, after: &after, release };
     let is_served = |spec: &Spec| spec.version(version).is_some_and(|version| version.served);
     if !plan.is_accepted() || !is_served(&before) || !is_served(&after) || crds.needs_webhook(version) {
-        return Ok(Witnesses { objects: vec![None; paths.len()], accepted: 0 });
+        return Ok(Witnesses { objects: vec![None; places.len()], accepted: 0 });
     }
     let probe = crds.probe(&plan, version)?;
-    let mut run = Run::new(&probe, effort, &[]).at(paths);
+    let mut run = Run::new(&probe, effort, &[]).at(places);
     run.search();
     Ok(Witnesses { accepted: run.accepted(), objects: run.at_places() })
 }

@@ -15,6 +15,7 @@ use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 pub struct RandomObjects {
     old: Checker,
@@ -58,12 +59,14 @@ impl RandomObjects {
         })
     }
 
-    /// Sends random objects, and returns one object for each effect that occurs.
-    pub fn search(&mut self, objects: usize) -> BTreeMap<Question, Value> {
+    /// Sends random objects for a time at most, and returns one object for each effect that occurs, and the number of objects.
+    pub fn search(&mut self, objects: usize, time: Duration) -> (BTreeMap<Question, Value>, usize) {
         let mut found = BTreeMap::new();
         let schema = Arc::clone(&self.old.schema);
         let mut pool = self.starts.clone();
-        for _ in 0..objects {
+        let (start, mut sent) = (Instant::now(), 0);
+        while sent < objects && start.elapsed() < time {
+            sent += 1;
             let mut object =
                 if pool.is_empty() || self.rng.chance(5) { self.whole(&schema) } else { self.rng.pick(&pool).clone() };
             for _ in 0..self.rng.below(4) {
@@ -80,7 +83,7 @@ impl RandomObjects {
                 found.entry(question).or_insert_with(|| object.clone());
             }
         }
-        found
+        (found, sent)
     }
 
     fn effects(&self, object: &Value, created: &Arc<Value>) -> Vec<Question> {

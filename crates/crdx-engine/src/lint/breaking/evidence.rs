@@ -2,7 +2,8 @@
 
 use super::{BreakingChange, ChangeKind};
 use crate::report::SourceLocation;
-use crate::search::{Counterexample, Effort, upgrade};
+use crate::search::upgrade::{self, PlaceEffect};
+use crate::search::{Counterexample, Effort};
 use crdx_server::server::Timestamp;
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -47,8 +48,9 @@ pub fn search(
         by_version.entry(version.clone()).or_default().push(located);
     }
     for (version, mut changes) in by_version {
-        let paths: Vec<String> = changes.iter().map(|located| located.change.path.clone()).collect();
-        let found = upgrade::witnesses((old, new), (&version, &paths), release, now, effort);
+        let place = |located: &&mut LocatedChange| (located.change.path.clone(), effect(located.change.kind));
+        let places: Vec<(String, PlaceEffect)> = changes.iter().map(place).collect();
+        let found = upgrade::witnesses((old, new), (&version, &places), release, now, effort);
         let Ok(found) = found else { continue };
         for (located, object) in changes.iter_mut().zip(found.objects) {
             located.evidence = match object {
@@ -57,6 +59,22 @@ pub fn search(
                 None => Evidence::NoneFound(found.accepted),
             };
         }
+    }
+}
+
+/// Returns what shows a change of this kind.
+fn effect(kind: ChangeKind) -> PlaceEffect {
+    match kind {
+        ChangeKind::Required => PlaceEffect::Missing,
+        ChangeKind::Removed => PlaceEffect::Pruned,
+        ChangeKind::Default => PlaceEffect::Defaulted,
+        ChangeKind::Type
+        | ChangeKind::Enum
+        | ChangeKind::Tightened
+        | ChangeKind::ListType
+        | ChangeKind::VersionRemoved
+        | ChangeKind::Renamed
+        | ChangeKind::Subresource => PlaceEffect::Invalid,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The search for one version.
 
-use super::places::Place;
+use super::places::{Place, PlaceEffect};
 use crate::examples::{self, Example, ExampleFields, search::accepted};
 use crate::search::candidates::{self, Edit};
 use crate::search::differing::{self, DifferingNode};
@@ -67,8 +67,8 @@ impl<'r> Run<'r> {
     }
 
     /// Also searches for objects that show an effect at each of these places.
-    pub fn at(mut self, paths: &[String]) -> Self {
-        self.places = paths.iter().map(|path| Place::new(path)).collect();
+    pub fn at(mut self, places: &[(String, PlaceEffect)]) -> Self {
+        self.places = places.iter().map(|(path, effect)| Place::new(path, *effect)).collect();
         self
     }
 
@@ -296,11 +296,11 @@ impl<'r> Run<'r> {
     }
 
     fn shows_at(&self, place: &Place, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
-        let of_object = || {
-            let effects = self.probe.effects(object).ok()?;
-            Some(effects.iter().flat_map(|(_, details)| place.details(details)).collect::<Vec<_>>())
+        let of_object = || Some(place.details(&self.probe.effects(object).ok()?));
+        let of_update = || {
+            let details = self.probe.update(object, updated.unwrap_or(object))?;
+            Some(place.details(&vec![(Question::UpdateRejected, details)]))
         };
-        let of_update = || Some(place.details(&self.probe.update(object, updated.unwrap_or(object))?));
         let of_object = if updated.is_none() { of_object() } else { None };
         of_object.filter(|details| !details.is_empty()).or_else(of_update).filter(|details| !details.is_empty())
     }
