@@ -5,6 +5,7 @@
 
 pub mod args;
 mod convert;
+mod faults;
 mod report;
 
 use super::sink::{Ending, Sink, Streams};
@@ -18,6 +19,7 @@ use crdx_engine::lint::breaking::evidence;
 use crdx_engine::lint::check::{self, Linted, Old, policy};
 use crdx_engine::lint::policies::references::Objects;
 use crdx_engine::report::{SourceLocation, Verdict};
+use crdx_engine::search::faults::FaultEffort;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
 use crdx_input::InputOptions;
@@ -76,6 +78,7 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
         simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
     });
     let releases = args.server.configured(&releases)?;
+    let effort = if args.thorough { FaultEffort::THOROUGH } else { FaultEffort::DEFAULT };
     let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());
@@ -119,6 +122,7 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
                 linted
             }
         };
+        faults::add(&mut linted, object.value(), &object.finder(), releases.newest(), effort);
         severities.apply(&mut linted.item);
         add(linted);
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! upgrade     what the update of a CRD does to objects: the smallest object for each effect, a proof, or neither
+//! faults      what cannot work in one CRD, with the object that shows it or a proof
 //! probe       asks the servers with the old and the new CRD about one object
 //! candidates  objects to ask about: at the differences of two schemas, then further away, then at random
 //! proof       differences of two CRDs that no object can show
@@ -13,6 +14,7 @@
 
 mod candidates;
 mod differing;
+pub mod faults;
 mod place;
 mod probe;
 mod proof;

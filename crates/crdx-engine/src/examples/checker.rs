@@ -47,6 +47,8 @@ pub struct Checker {
     /// The schema of the version.
     pub schema: Arc<Schema>,
     server: Server,
+    /// The name of the CRD.
+    definition: String,
     collection: String,
     compiled: SchemaNode,
     release: Release,
@@ -77,6 +79,7 @@ impl Checker {
         let namespace = crd.spec.namespaced().then_some("default");
         Ok(Self {
             version: version.clone(),
+            definition: crd.name().to_owned(),
             collection: address::collection(&crd.spec.group, version, &crd.spec.names.plural, namespace),
             api_version: format!("{}/{version}", crd.spec.group),
             kind: crd.spec.names.kind.clone(),
@@ -135,6 +138,11 @@ impl Checker {
             Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
             _ => &rejection.errors,
         }
+    }
+
+    /// Returns the object after pruning and defaulting; `None` if it cannot be decoded.
+    pub(crate) fn defaulted(&self, object: &Value) -> Option<Value> {
+        self.server.read_of(&self.definition, &self.version, object)?.ok()
     }
 
     /// Returns true if the object violates the schema itself, so that the server does not evaluate rules.

@@ -120,8 +120,13 @@ mod tests {
                 other => format!("{}: {other:?}", one.change.path),
             })
             .collect();
-        let want =
-            ["spec.a: {}", "spec.c: {\"c\":\"\"}", "spec.a: {\"a\":\"exam\"}", "spec.b[*]: {\"b\":[10]}", "spec.d: {}"];
+        let want = [
+            "spec.a: {}",
+            "spec.c: {\"c\":\"\"}",
+            "spec.a: {\"a\":\"exam\"}",
+            "spec.b[*]: {\"b\":[10]}",
+            r#"spec.d: {"a":""}"#,
+        ];
         assert_eq!(texts, want);
     }
 }
