@@ -90,10 +90,10 @@ fn values(
         // Paths are read themselves; names need the CRDs.
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object.
+        // of `cel` is one object, and that of `prove` is no flag.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel") => false,
+        | (SettingKey::Old, "cel" | "prove") => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
