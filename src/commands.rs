@@ -10,6 +10,7 @@ mod config;
 mod configured;
 mod definitions;
 mod diff;
+mod discover;
 #[cfg(feature = "serve")]
 mod envtest;
 mod error;
@@ -173,7 +174,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
     if args.command.lacks_paths() {
         let help = match &args.command {
             command_line::Command::Lint(_) => "`--help` lists what it reads",
-            _ => "`--help` lists what it reads; `targets` in .crdx.yaml replaces paths",
+            _ => "`kubectl crdx discover --write` writes a .crdx.yaml with the paths of a repository",
         };
         return Err(Error::usage_with_help("give files or directories, or - for standard input", help));
     }
@@ -215,6 +216,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
         #[cfg(feature = "cluster")]
         command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
+        command_line::Command::Discover(discover) => discover::run(&discover, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),
         command_line::Command::Version(version) => version::run(&version),

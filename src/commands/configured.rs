@@ -16,7 +16,7 @@ use std::env;
 use std::path::Path;
 
 /// Commands without settings: they run also when the file is invalid.
-const WITHOUT: [&str; 4] = ["version", "completion", "__complete", "config"];
+const WITHOUT: [&str; 5] = ["version", "completion", "__complete", "config", "discover"];
 
 /// Reads the settings that apply in the working directory.
 ///
@@ -63,8 +63,10 @@ pub fn with_defaults(
         for key in SettingKey::ALL {
             let values = values(key, command, settings, given, &definition);
             if !values.is_empty() {
-                definition =
-                    definition.mut_arg(key.argument(), |arg| arg.default_values(values).hide_default_value(true));
+                definition = definition.mut_arg(key.argument(), |arg| {
+                    let hides = arg.get_action().takes_values();
+                    arg.default_values(values).hide_default_value(hides)
+                });
             }
         }
         definition
@@ -91,6 +93,11 @@ fn values(
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
         | (SettingKey::Old, "cel") => false,
+        (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
+        (SettingKey::Paths, _) => false,
+        // Other commands read live objects unless a flag says otherwise.
+        (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
+        (SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
@@ -109,6 +116,7 @@ fn values(
             let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().minor().to_string());
             values.iter().filter_map(newest).collect()
         }
+        _ if key.is_boolean() => values.last().cloned().into_iter().collect(),
         _ => values.to_vec(),
     }
 }
@@ -232,6 +240,16 @@ fn has_value(parsed: &ArgMatches, key: SettingKey) -> bool {
 
 fn is_given(given: &ArgMatches, id: &str) -> bool {
     given.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+/// Returns true if the command line says what to read.
+fn names_inputs(given: &ArgMatches) -> bool {
+    ["positional", "filenames", "kustomize", "targets"].iter().any(|id| is_given(given, id))
+}
+
+/// Returns true if a flag of the command line selects a cluster.
+fn names_cluster(given: &ArgMatches) -> bool {
+    ["kubeconfig", "context", "cluster", "server"].iter().any(|id| is_given(given, id))
 }
 
 fn has(given: &ArgMatches, id: &str) -> bool {

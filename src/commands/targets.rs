@@ -33,6 +33,7 @@ pub fn plans(
         let mut plan = plan(inputs, updates, releases.clone(), cluster);
         plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref());
         plan.options.ignore = plan.options.ignore.clone().and_paths(&target.left_out);
+        plan.options.other_targets.clone_from(&target.left_out);
         plan.options.may_be_empty = !target.left_out.is_empty();
         plan.filenames.clone_from(&target.paths);
         plan.crds.extend(target.crds.iter().cloned());

@@ -24,6 +24,8 @@ pub enum NoObject {
     NoFile,
     /// It is a patch of a CRD, as in `config/crd/patches` of a kubebuilder project.
     Patch,
+    /// A kustomization uses it, and not as a resource: it is a patch, or an input of a generator.
+    KustomizeInput,
 }
 
 impl NoObject {
@@ -40,6 +42,7 @@ impl NoObject {
             Self::Patch => {
                 "a patch for kustomize, which defines no kind: it has no group, names and versions".to_owned()
             }
+            Self::KustomizeInput => "a patch or another input of a kustomization".to_owned(),
         }
     }
 
@@ -47,7 +50,9 @@ impl NoObject {
     pub fn hint(self) -> &'static str {
         match self {
             Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
-            Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY",
+            Self::Kustomize | Self::KustomizeInput => {
+                "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY"
+            }
             Self::Patch => "name the whole CRD, or build it: kubectl kustomize DIRECTORY",
             Self::Helm => {
                 "render the chart: kubectl crdx validate --render DIRECTORY, or helm template … | kubectl crdx validate -f -"

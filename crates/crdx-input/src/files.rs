@@ -3,8 +3,10 @@
 pub mod commits;
 mod definitions;
 
+use super::content::NoObject;
 use super::decode::Decoder;
 use super::git::Commit;
+use super::ignore::is_never_read;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
@@ -101,8 +103,8 @@ pub enum ReadStep {
     Render(RenderTarget, bool),
     /// Counts a file with objects that is in a rendered directory and not part of what is rendered.
     LeftOut(PathBuf),
-    /// Skips a directory entry that is not a regular file.
-    NoFile(PathBuf),
+    /// Skips a file of a directory that has no object.
+    Skip(PathBuf, NoObject),
     /// Reports a path that cannot be read.
     Problem(Note),
     /// The following files are from one directory.
@@ -131,21 +133,53 @@ pub fn expand(paths: &[String], options: &InputOptions) -> Vec<ReadStep> {
             expand_path(path, options, &visits, &mut steps);
         }
     }
-    remove_parts(&mut steps);
+    skip_inputs(&mut steps);
+    remove_parts(&mut steps, options);
     steps
 }
 
-/// Removes kustomizations that others are built from, unless they were named on the command line.
-fn remove_parts(steps: &mut Vec<ReadStep>) {
-    let directories = steps.iter().filter_map(|step| match step {
-        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization }, _) => Some(directory.clone()),
+/// Skips the files in directories that a kustomization among the steps uses as patches or inputs, not as resources: kustomize
+/// makes objects of them.
+fn skip_inputs(steps: &mut [ReadStep]) {
+    let kustomizations = steps.iter().filter_map(|step| match step {
+        ReadStep::Found(InputSource::File(path)) if kustomize::is_file(path) => Some(path.clone()),
+        ReadStep::Render(target, _) => kustomize::file(&target.directory),
         _ => None,
     });
-    let directories: Vec<PathBuf> = directories.collect();
+    let inputs = find::inputs(kustomizations);
+    if inputs.is_empty() {
+        return;
+    }
+    for step in steps {
+        if let ReadStep::Found(InputSource::File(path)) = step
+            && inputs.contains(&find::normal(path))
+        {
+            *step = ReadStep::Skip(std::mem::take(path), NoObject::KustomizeInput);
+        }
+    }
+}
+
+/// Removes kustomizations that others are built from, unless they were named on the command line.
+fn remove_parts(steps: &mut Vec<ReadStep>, options: &InputOptions) {
+    let mut directories = kustomizations(steps);
+    if !directories.is_empty() && !options.other_targets.is_empty() {
+        let others: Vec<String> = options.other_targets.iter().map(|path| path.display().to_string()).collect();
+        let render = options.render.clone();
+        directories.extend(kustomizations(&expand(&others, &InputOptions { render, ..true.into() })));
+    }
     if directories.len() > 1 {
         let parts = find::parts(&directories);
         steps.retain(|step| !matches!(step, ReadStep::Render(target, false) if parts.contains(&target.directory)));
     }
+}
+
+/// Returns the directories with kustomizations that are rendered.
+fn kustomizations(steps: &[ReadStep]) -> Vec<PathBuf> {
+    let directories = steps.iter().filter_map(|step| match step {
+        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization }, _) => Some(directory.clone()),
+        _ => None,
+    });
+    directories.collect()
 }
 
 /// The step for a URL. Only CRDs can be fetched.
@@ -181,9 +215,12 @@ fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut 
         }
         Err(e) => steps.push(ReadStep::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
+            let start = steps.len();
             steps.push(ReadStep::DirectoryStart);
             let end = match directory(Path::new(path), options, steps) {
-                None => ReadStep::DirectoryEnd(without_object(path)),
+                None => ReadStep::DirectoryEnd(without_object(path, is_rendered(steps.get(start..)))),
+                // Other targets have its files.
+                Some(LEFT_OUT) if options.may_be_empty => ReadStep::DirectoryEnd(without_object(path, false)),
                 Some(hint) => {
                     let message = "no .json, .yaml or .yml file in this directory".to_owned();
                     ReadStep::Problem(note(path, message, Some(hint.to_owned())))
@@ -225,7 +262,7 @@ fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps
     }
     if steps.len() > start || (has_ignored && hint.is_none()) {
         if has_directories {
-            steps.push(ReadStep::DirectoryEnd(without_object(pattern)));
+            steps.push(ReadStep::DirectoryEnd(without_object(pattern, is_rendered(steps.get(start..)))));
         } else {
             steps.remove(before);
         }
@@ -250,6 +287,18 @@ fn shortened(pattern: &str) -> String {
     }
 }
 
+/// The suggestion for a directory whose files are all left out.
+const LEFT_OUT: &str = "all files in it are left out with --ignore";
+
+/// Returns true if a directory has a chart or a kustomization that is not rendered.
+fn is_rendered(steps: Option<&[ReadStep]>) -> bool {
+    let is_root = |step: &ReadStep| match step {
+        ReadStep::Found(InputSource::File(path)) => kustomize::is_file(path) || path.ends_with("Chart.yaml"),
+        _ => false,
+    };
+    steps.is_some_and(|steps| steps.iter().any(is_root))
+}
+
 /// Adds the files of a directory. Returns a suggestion if there are none.
 fn directory(path: &Path, options: &InputOptions, steps: &mut Vec<ReadStep>) -> Option<&'static str> {
     let before = steps.len();
@@ -261,7 +310,7 @@ fn directory(path: &Path, options: &InputOptions, steps: &mut Vec<ReadStep>) -> 
     } else if has_directories && !options.recursive {
         Some("add -R to read its subdirectories")
     } else if has_ignored {
-        Some("all files in it are left out with --ignore")
+        Some(LEFT_OUT)
     } else {
         Some("files must end in .json, .yaml or .yml to be found in a directory")
     }
@@ -274,7 +323,7 @@ pub fn size(paths: &[String], options: &InputOptions) -> Option<u64> {
             fs::metadata(path).ok().map(|file| file.len())
         }
         ReadStep::Named(_) | ReadStep::Found(_) | ReadStep::Definitions(_) | ReadStep::Render(..) => None,
-        ReadStep::NoFile(_)
+        ReadStep::Skip(..)
         | ReadStep::LeftOut(_)
         | ReadStep::Problem(_)
         | ReadStep::DirectoryStart
@@ -333,7 +382,7 @@ impl DirectoryWalk<'_> {
             entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
         entries.sort();
         for (path, is_directory) in entries {
-            if is_directory && path.file_name().is_some_and(|name| name == ".git") {
+            if is_directory && is_never_read(&path) {
                 continue;
             }
             let has_ending = || path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e));
@@ -358,7 +407,7 @@ impl DirectoryWalk<'_> {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
                 self.steps.push(if special {
-                    ReadStep::NoFile(path)
+                    ReadStep::Skip(path, NoObject::NoFile)
                 } else {
                     ReadStep::Found(InputSource::File(path))
                 });
@@ -397,8 +446,12 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
 }
 
 /// The note about a directory, or the matches of a pattern, without objects.
-fn without_object(directory: &str) -> Note {
-    let hint = "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories";
+fn without_object(directory: &str, is_rendered: bool) -> Note {
+    let hint = if is_rendered {
+        "its objects are made by helm or kustomize: add --render"
+    } else {
+        "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories"
+    };
     note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
 
@@ -458,7 +511,7 @@ mod tests {
         let base = format!("{}/", base.display());
         let show = |step| match step {
             ReadStep::Named(source) | ReadStep::Found(source) => Some(source.name().replace(&base, "")),
-            ReadStep::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
+            ReadStep::Skip(path, _) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             ReadStep::Problem(note) => Some(note.message),
             ReadStep::Render(target, _) => Some(format!("{:?} {}", target.kind, target.name().replace(&base, ""))),
             ReadStep::LeftOut(path) => Some(format!("left out: {}", path.display().to_string().replace(&base, ""))),

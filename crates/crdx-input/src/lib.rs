@@ -12,6 +12,7 @@ pub mod compressed_groups;
 pub mod configuration;
 mod content;
 mod decode;
+pub mod discovery;
 pub mod files;
 pub mod git;
 mod ignore;
@@ -84,6 +85,8 @@ pub struct InputOptions {
     pub skipped: Skipped,
     /// Renders charts and kustomizations in directories, with `--render`.
     pub render: Option<Renderer>,
+    /// Files and directories of other targets: a kustomization that one of theirs is built from is not rendered on its own.
+    pub other_targets: Vec<PathBuf>,
     /// What the settings of the project leave out, for results to show.
     pub restrictions: Option<String>,
 }
@@ -394,7 +397,7 @@ impl Input {
                     self.steps.push_front(step);
                 }
             }
-            ReadStep::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
+            ReadStep::Skip(path, reason) => self.options.skipped.add(&path.display().to_string().into(), reason),
             ReadStep::Render(target, named) => self.render(&target, named),
             ReadStep::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             ReadStep::Problem(note) => self.problem(note),

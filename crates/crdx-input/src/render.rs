@@ -5,7 +5,7 @@
 
 mod chart;
 pub(crate) mod find;
-mod kustomization;
+pub(crate) mod kustomization;
 mod lines;
 mod output;
 mod overlay;

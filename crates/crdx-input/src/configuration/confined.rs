@@ -97,9 +97,10 @@ impl Project<'_> {
     }
 
     fn error(&self, message: &str) -> ConfigurationError {
-        let (flag, variable) = (self.key.argument(), self.key.variable());
+        let variable = self.key.variable();
+        let flag = if self.key == SettingKey::Paths { String::new() } else { format!("--{} or ", self.key.argument()) };
         let help = format!(
-            "the file with settings may only name regular files of its repository: give others with --{flag} or {variable}"
+            "the file with settings may only name regular files of its repository: give others with {flag}{variable}"
         );
         ConfigurationError::new(format!("{}: {message}", self.label), Some(self.location.clone()), Some(help))
     }

@@ -11,6 +11,8 @@ use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSe
 pub enum ValueError {
     #[error("it is empty")]
     Empty,
+    #[error("it is neither true nor false")]
+    NoBoolean,
     #[error("standard input can only be named on the command line")]
     StandardInput,
     #[error(transparent)]
@@ -60,11 +62,17 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
+    /// Files and directories to validate.
+    Paths,
+    /// Whether subdirectories are read.
+    Recursive,
+    /// Whether connections are forbidden.
+    Offline,
 }
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -80,6 +88,9 @@ impl SettingKey {
         Self::EnableAdmissionPlugins,
         Self::DisableAdmissionPlugins,
         Self::AdmissionControlConfigFile,
+        Self::Paths,
+        Self::Recursive,
+        Self::Offline,
     ];
 
     /// The name in the file.
@@ -100,6 +111,9 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
             Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
             Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+            Self::Paths => "paths",
+            Self::Recursive => "recursive",
+            Self::Offline => "offline",
         }
     }
 
@@ -121,6 +135,9 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
             Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
             Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+            Self::Paths => "CRDX_PATHS",
+            Self::Recursive => "CRDX_RECURSIVE",
+            Self::Offline => "CRDX_OFFLINE",
         }
     }
 
@@ -134,18 +151,24 @@ impl SettingKey {
             Self::DisableAdmissionPlugins => "disable_admission_plugins",
             Self::AdmissionControlConfigFile => "admission_control_config_file",
             Self::IgnoreFields => "ignore_fields",
+            Self::Paths => "positional",
             other => other.name(),
         }
     }
 
     /// Returns true if the values are paths.
     pub fn is_paths(self) -> bool {
-        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile)
+        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile | Self::Paths)
     }
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
     pub fn is_mapping(self) -> bool {
         matches!(self, Self::Severities | Self::Output | Self::FeatureGates)
+    }
+
+    /// Returns true if the value is true or false.
+    pub fn is_boolean(self) -> bool {
+        matches!(self, Self::Recursive | Self::Offline)
     }
 
     /// Checks a value.
@@ -161,9 +184,16 @@ impl SettingKey {
                 value.parse::<SeverityOf>()?;
             }
             Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
-            Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
+            Self::Crds | Self::Policies | Self::Old | Self::Paths if value == "-" => {
+                return Err(ValueError::StandardInput);
+            }
             Self::FeatureGates => FeatureGates::default().read(value)?,
+            Self::Recursive | Self::Offline if !["true", "false"].contains(&value) => {
+                return Err(ValueError::NoBoolean);
+            }
+            Self::Recursive | Self::Offline => {}
             Self::Crds
+            | Self::Paths
             | Self::Policies
             | Self::Old
             | Self::Namespaces

@@ -118,7 +118,7 @@ impl File<'_> {
 
     fn values(&self, key: SettingKey, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         match value {
-            Value::Array(items) if !key.is_mapping() => {
+            Value::Array(items) if !key.is_mapping() && !key.is_boolean() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
                 let values: Vec<String> = items.iter().enumerate().map(item).collect::<Result<_, _>>()?;
                 // Several versions are one value of the flag.
@@ -155,6 +155,10 @@ impl File<'_> {
     }
 
     fn value(&self, key: SettingKey, path: &str, value: &Value) -> Result<String, ConfigurationError> {
+        if key.is_boolean() {
+            let text = value.as_bool().map(|value| value.to_string());
+            return text.ok_or_else(|| self.error(path, format!("{path} is neither true nor false"), None));
+        }
         let Value::String(text) = value else {
             let help = match (key, value) {
                 (SettingKey::KubernetesVersion | SettingKey::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {

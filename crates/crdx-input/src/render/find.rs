@@ -128,6 +128,22 @@ pub(crate) fn lacks_dependencies(chart: &Path) -> bool {
     has_some && !chart.join("charts").is_dir()
 }
 
+/// Returns the files that kustomizations use as patches and other inputs, without those that one of them has as a resource.
+pub(crate) fn inputs(kustomizations: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    let (mut inputs, mut resources) = (BTreeSet::new(), BTreeSet::new());
+    for file in kustomizations {
+        let Some(value) = read(&file) else { continue };
+        if no_object(&file.to_string_lossy(), &value) != Some(NoObject::Kustomize) {
+            continue;
+        }
+        let (own, directory) = (Kustomization::new(&value), file.parent().unwrap_or(Path::new("")));
+        inputs.extend(own.inputs().map(|name| normal(&directory.join(name))));
+        resources.extend(own.resources.iter().map(|name| normal(&directory.join(name))));
+    }
+    inputs.retain(|path| !resources.contains(path));
+    inputs
+}
+
 /// Returns the kustomizations that others of `directories` are built from, directly or through more of them. Those of a cycle
 /// are not among them: kustomize reports the cycle.
 pub fn parts(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
