@@ -2,7 +2,9 @@
 //! downloads CRDs.
 
 pub mod args;
+mod entries;
 mod from_cluster;
+mod source_definitions;
 mod urls;
 
 use crate::commands::error::Error;

@@ -18,6 +18,8 @@ pub enum NoObject {
     Template,
     /// It is encrypted with git-crypt or age, or so is what identifies the object with SOPS.
     Encrypted,
+    /// It is a file of an archive that is not YAML.
+    Unreadable,
     /// It is empty, or has only comments and separators.
     Empty,
     /// It is a pipe, a socket or a device.
@@ -34,6 +36,7 @@ impl NoObject {
         match self {
             Self::Unrelated => "not a Kubernetes object: it has no apiVersion and no kind".to_owned(),
             Self::Kustomize => "configuration of kustomize, not a Kubernetes object".to_owned(),
+            Self::Unreadable => "not YAML".to_owned(),
             Self::Helm => "a file of Helm, not a Kubernetes object".to_owned(),
             Self::Template => "a Helm template: render it first".to_owned(),
             Self::Encrypted => "encrypted, so that its objects cannot be checked".to_owned(),
@@ -49,7 +52,9 @@ impl NoObject {
     /// The help line.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
+            Self::Unrelated | Self::NoFile | Self::Unreadable => {
+                "leave it out, or skip such documents with --skip-non-objects"
+            }
             Self::Kustomize | Self::KustomizeInput => {
                 "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY"
             }

@@ -36,6 +36,8 @@ pub struct UnresolvedKind {
     pub group: String,
     pub kind: String,
     pub objects: usize,
+    /// The projects of the catalog that have CRDs of its group.
+    pub projects: Vec<String>,
 }
 
 /// Searches a directory. `reads_ignored` is true to read files that `.gitignore` excludes.
@@ -45,7 +47,9 @@ pub struct UnresolvedKind {
 pub fn discover(directory: &Path, reads_ignored: bool) -> Result<Discovery, io::Error> {
     let (paths, errors) = walk::files(directory, reads_ignored)?;
     let mut layout = Layout::new(directory, &paths);
-    paths.iter().for_each(|path| layout.add(path));
+    for path in &paths {
+        layout.add(path);
+    }
     let proposal = proposal::Proposal::new(&layout);
     let settings = (!layout.is_empty()).then(|| proposal.text());
     let unresolved = layout.unresolved();

@@ -12,7 +12,7 @@ use super::remote::Remote;
 use super::remote::url::{self, is_url};
 use super::render::find::{self, RenderProgram, RenderTarget, Root};
 use super::{Ignore, InputOptions};
-use super::{archive, kustomize};
+use super::{archive, archive::inside, catalog, kustomize};
 use crdx_engine::documents::{Note, Stop};
 use crdx_files::open::regular;
 use crdx_text::ErrorKind;
@@ -22,7 +22,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use definitions::{Definitions, of_download};
+pub use definitions::{Definitions, PackedSource, of_download};
 
 /// The file extensions that are read in a directory.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -129,6 +129,12 @@ pub fn expand(paths: &[String], options: &InputOptions) -> Vec<ReadStep> {
             commits::expand(path, options, &mut steps);
         } else if is_url(path) {
             steps.push(expand_url(path, options));
+        } else if options.defines_kinds && catalog::is_entry(path) && !Path::new(path).exists() {
+            steps.extend(expand_entry(path, options));
+        } else if options.defines_kinds
+            && let (archive, Some(inside)) = inside::split(path)
+        {
+            steps.push(expand_archive(&archive, inside));
         } else if !options.ignore.matches(Path::new(path)) {
             expand_path(path, options, &visits, &mut steps);
         }
@@ -189,9 +195,27 @@ fn expand_url(url: &str, options: &InputOptions) -> ReadStep {
         let hint = format!("download it yourself: curl -fsSL {name} | kubectl crdx … -f -; only --crds takes URLs");
         return ReadStep::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
     }
+    let (url, inside) = inside::split(url);
+    let (url, inside) = (url.as_str(), inside.map(str::to_owned));
     match Remote::find(url, options.directory.as_deref()) {
-        Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote }),
+        Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote, inside }),
         Err(error) => ReadStep::Problem(note(&url::name(url), error.to_string(), Some(error.hint(url)))),
+    }
+}
+
+/// The steps for an entry of the catalog, whose sources are in the lock.
+fn expand_entry(entry: &str, options: &InputOptions) -> Vec<ReadStep> {
+    match Remote::sources(entry, options.directory.as_deref()) {
+        Ok(sources) => sources.iter().map(|source| expand_url(source, options)).collect(),
+        Err(error) => vec![ReadStep::Problem(note(entry, error.to_string(), Some(error.hint(entry))))],
+    }
+}
+
+/// The step for a path inside of an archive.
+fn expand_archive(archive: &str, inside: &str) -> ReadStep {
+    match fs::metadata(archive) {
+        Ok(_) => ReadStep::Definitions(Definitions::Archive { path: archive.into(), inside: Some(inside.to_owned()) }),
+        Err(error) => ReadStep::Problem(unreadable(archive, &error)),
     }
 }
 
@@ -229,7 +253,7 @@ fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut 
             steps.push(end);
         }
         Ok(found) if options.defines_kinds && found.is_file() && archive::has_ending(path) => {
-            steps.push(ReadStep::Definitions(Definitions::Archive(path.into())));
+            steps.push(ReadStep::Definitions(Definitions::Archive { path: path.into(), inside: None }));
         }
         Ok(_) => steps.push(ReadStep::Named(InputSource::File(path.into()))),
     }
@@ -255,7 +279,7 @@ fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps
             has_directories = true;
             hint = hint.or(directory(&path, &options, steps));
         } else if options.defines_kinds && archive::has_ending(&path.to_string_lossy()) {
-            steps.push(ReadStep::Definitions(Definitions::Archive(path)));
+            steps.push(ReadStep::Definitions(Definitions::Archive { path, inside: None }));
         } else {
             steps.push(ReadStep::Named(InputSource::File(path)));
         }

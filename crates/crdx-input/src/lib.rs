@@ -7,6 +7,7 @@
 
 pub mod archive;
 pub mod buffered_text;
+pub mod catalog;
 pub mod committed;
 pub mod compressed_groups;
 pub mod configuration;
@@ -147,6 +148,8 @@ struct Current {
     is_template: bool,
     /// True if the file is encrypted, which was reported.
     is_encrypted: bool,
+    /// True for a file of an archive.
+    is_member: bool,
 }
 
 impl Input {
@@ -168,9 +171,10 @@ impl Input {
         input
     }
 
-    /// The CRDs of a download called `name`.
-    pub fn of_download(name: &str, content: Vec<u8>, options: InputOptions) -> Self {
-        Self::new(files::of_download(name, content), options)
+    /// The CRDs of a download called `name`, or those at a path inside of it.
+    pub fn of_download(name: &str, inside: Option<&str>, content: Vec<u8>, options: InputOptions) -> Self {
+        let source = files::PackedSource { name, inside, ignore: &options.ignore };
+        Self::new(files::of_download(source, content), options)
     }
 
     fn new(steps: Vec<ReadStep>, options: InputOptions) -> Self {
@@ -189,6 +193,7 @@ impl Input {
             has_entries: false,
             is_template: false,
             is_encrypted: false,
+            is_member: false,
         }
     }
 
@@ -205,7 +210,8 @@ impl Input {
                     InputSource::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
                     _ => Chunks::new(reader),
                 };
-                self.current = Some(Current { origin, ..self.current(source.name(), chunks, named) });
+                let is_member = !named && matches!(source, InputSource::Memory { .. });
+                self.current = Some(Current { origin, is_member, ..self.current(source.name(), chunks, named) });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
@@ -258,6 +264,8 @@ impl Input {
         }
         let mut contents = match contents {
             Ok(contents) => contents,
+            // Sources of a project have files for other programs, which only look like YAML.
+            Err(_) if current.is_member => return self.no_object(current, &chunk, (NoObject::Unreadable, None)),
             Err(e) => {
                 current.has_entries = true;
                 let hint = files::hint(&chunk.chunk, e.kind);
@@ -393,7 +401,7 @@ impl Input {
             ReadStep::Named(source) => self.start(&source, true),
             ReadStep::Found(source) => self.start(&source, false),
             ReadStep::Definitions(definitions) => {
-                for step in definitions.steps().into_iter().rev() {
+                for step in definitions.steps(&self.options.ignore).into_iter().rev() {
                     self.steps.push_front(step);
                 }
             }

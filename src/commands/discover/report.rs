@@ -4,6 +4,7 @@ use crdx_input::configuration::FILE_NAME;
 use crdx_input::discovery::{Discovery, Finding, FindingKind, UnresolvedKind};
 use crdx_output::{Cell, Column, TableStyle, bounded_table};
 use crdx_value::{Map, Value, json, object};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const COLUMNS: &[Column] = &[Column::always("FOUND"), Column::text("PATH"), Column::text("DETAILS")];
@@ -64,9 +65,16 @@ fn unresolved(kinds: &[UnresolvedKind]) -> String {
     }
     let objects: usize = kinds.iter().map(|one| one.objects).sum();
     let objects = if objects == 1 { "1 object has a kind".to_owned() } else { format!("{objects} objects have kinds") };
+    let projects: BTreeSet<&str> = kinds.iter().flat_map(|one| &one.projects).map(String::as_str).collect();
+    let catalog = if projects.is_empty() {
+        String::new()
+    } else {
+        let names = projects.into_iter().collect::<Vec<_>>().join(", ");
+        format!("The catalog has CRDs of {names}: add NAME@VERSION to `crds`, and run kubectl crdx fetch.\n")
+    };
     format!(
         "\n{objects} without a CRD in this directory: {names}.\n\
-         Add their CRDs to `crds`: a directory, an archive, a chart or a URL.\n"
+         Add their CRDs to `crds`: a directory, an archive, a chart or a URL.\n{catalog}"
     )
 }
 
@@ -78,6 +86,7 @@ pub fn json(found: &Discovery, directory: &str, written: Option<&str>) -> String
             ("group", Value::from(one.group.as_str())),
             ("kind", one.kind.as_str().into()),
             ("objects", count(one.objects)),
+            ("projects", texts(&one.projects)),
         ])
     };
     let kinds: Vec<Value> = found.unresolved.iter().map(kind).collect();
@@ -98,7 +107,6 @@ pub fn json(found: &Discovery, directory: &str, written: Option<&str>) -> String
 fn finding(finding: &Finding) -> Value {
     let mut members =
         Map::from([("type".to_owned(), finding.kind.name().into()), ("path".to_owned(), finding.path.as_str().into())]);
-    let texts = |list: &[String]| Value::from(list.iter().map(|text| text.as_str().into()).collect::<Vec<Value>>());
     members.extend(finding.line.map(|line| ("line".to_owned(), count(line))));
     members.extend(finding.name.as_deref().map(|name| ("name".to_owned(), name.into())));
     members.extend(finding.count.map(|number| ("count".to_owned(), count(number))));
@@ -108,6 +116,10 @@ fn finding(finding: &Finding) -> Value {
         }
     }
     members.into()
+}
+
+fn texts(list: &[String]) -> Value {
+    list.iter().map(|text| text.as_str().into()).collect::<Vec<Value>>().into()
 }
 
 fn count(number: usize) -> Value {

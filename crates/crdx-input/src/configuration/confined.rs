@@ -3,6 +3,7 @@
 
 use super::{ConfigurationError, Origin, Setting, SettingKey, Settings};
 use crate::InputOptions;
+use crate::catalog::is_entry;
 use crate::files::{InputSource, ReadStep, expand};
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -67,7 +68,7 @@ impl Project<'_> {
     fn check(&self, values: &[String], options: &InputOptions) -> Result<(), ConfigurationError> {
         let options = if self.key == SettingKey::Crds { options.clone().of_definitions() } else { options.clone() };
         // A path given twice is read once.
-        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
+        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value) && !is_entry(value)).collect();
         for value in values {
             // Nothing outside of the project is searched either: of a pattern, this is the directory before it.
             let existing = Path::new(value).ancestors().find(|path| path.exists());

@@ -2,6 +2,7 @@
 
 use super::targets::{TargetKey, TargetSettings};
 use super::{ConfigurationError, FILE_NAME, Origin, Setting, SettingKey, Settings};
+use crate::catalog::is_entry;
 use crate::git::reference;
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -181,7 +182,8 @@ impl File<'_> {
             let help = Some("save the files of that commit with `git show COMMIT:PATH`, and name them".to_owned());
             return Err(self.error(path, message, help));
         }
-        Ok(if is_url(text) { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
+        let is_name = is_url(text) || key == SettingKey::Crds && is_entry(text) && !self.base.join(text).exists();
+        Ok(if is_name { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
     }
 
     /// The position of a node: of its key, if it has one.

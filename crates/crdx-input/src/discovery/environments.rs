@@ -118,7 +118,7 @@ fn of_argo(layout: &Layout) -> Vec<Environment> {
             }
         }
     }
-    with_names(targets)
+    with_names(&targets)
 }
 
 fn is_of_argo(one: &PlacedReference) -> bool {
@@ -126,7 +126,7 @@ fn is_of_argo(one: &PlacedReference) -> bool {
 }
 
 /// Names the targets of one directory by their namespaces.
-fn with_names(targets: Vec<Environment>) -> Vec<Environment> {
+fn with_names(targets: &[Environment]) -> Vec<Environment> {
     let is_repeated = |target: &Environment| targets.iter().filter(|other| other.paths == target.paths).count() > 1;
     let named = |target: &Environment| {
         let path = target.paths.first().map(|path| shown(path)).unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::contents::{Contents, Definition, GroupKind, LARGEST};
 use super::references::{Reference, ReferenceKind};
 use super::{Finding, FindingKind, UnresolvedKind, parent, shown};
+use crate::catalog::Catalog;
 use crate::content::{NoObject, no_object};
 use crate::kustomize;
 use crate::render::kustomization::Kustomization;
@@ -146,7 +147,8 @@ impl Layout {
         let inside: Vec<String> =
             path.strip_prefix(chart).unwrap_or(path).iter().map(|part| part.to_string_lossy().into_owned()).collect();
         let parts: Vec<&str> = inside.iter().map(String::as_str).collect();
-        let is_values = |name: &str| name.starts_with("values") && !name.ends_with(".json");
+        let is_values =
+            |name: &str| name.starts_with("values") && has_ending(Path::new(name)) && !name.contains(".schema.");
         let has_chart = path.file_name().is_some_and(|name| name == "Chart.yaml" || name == "Chart.lock");
         match parts.as_slice() {
             _ if has_chart => {}
@@ -244,10 +246,13 @@ impl Layout {
         let defined: BTreeSet<&GroupKind> =
             self.definitions.iter().flat_map(|file| &file.definitions).map(|definition| &definition.defines).collect();
         let unresolved = self.kinds.iter().filter(|(kind, _)| !defined.contains(kind));
+        let catalog = Catalog::own().unwrap_or_default();
+        let projects = |group: &str| catalog.of_group(group).into_iter().map(str::to_owned).collect();
         let mut all: Vec<UnresolvedKind> = unresolved
             .map(|((group, kind), objects)| UnresolvedKind {
                 group: group.clone(),
                 kind: kind.clone(),
+                projects: projects(group),
                 objects: *objects,
             })
             .collect();

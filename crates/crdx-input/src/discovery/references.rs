@@ -109,7 +109,9 @@ fn of_set(object: &Value) -> Reference {
     let Some(spec) = object.get("spec") else { return reference };
     let generators = spec.get("generators").and_then(Value::as_array).unwrap_or_default();
     let mut directories = Vec::new();
-    generators.iter().for_each(|generator| add_directories(generator, 0, &mut directories));
+    for generator in generators {
+        add_directories(generator, 0, &mut directories);
+    }
     if let Some(template) = object.at(&["spec", "template", "spec"]) {
         let of_template = of_sources(template, ReferenceKind::ApplicationSet);
         reference.needs.extend(of_template.needs);

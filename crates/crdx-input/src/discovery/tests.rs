@@ -188,7 +188,12 @@ fn kinds_without_a_crd_are_listed() {
         ("crd.yaml", &crd("Known")),
         ("a.yaml", &[object("Known"), object("Missing"), object("Missing"), MAP.to_owned()].join("---\n")),
     ]);
-    let missing = UnresolvedKind { group: "example.com".to_owned(), kind: "Missing".to_owned(), objects: 2 };
+    let missing = UnresolvedKind {
+        group: "example.com".to_owned(),
+        kind: "Missing".to_owned(),
+        objects: 2,
+        projects: Vec::new(),
+    };
     assert_eq!(found.unresolved, [missing]);
     assert_eq!(settings(&found), "crds:\n- crd.yaml\npaths:\n- .");
     assert_eq!(found_in(&[("notes.txt", "a")]).settings, None);
