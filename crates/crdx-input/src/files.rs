@@ -10,6 +10,7 @@ use super::ignore::is_never_read;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
+use super::render::Renderer;
 use super::render::find::{self, RenderProgram, RenderTarget, Root};
 use super::{Ignore, InputOptions};
 use super::{archive, archive::inside, catalog, kustomize};
@@ -182,7 +183,9 @@ fn remove_parts(steps: &mut Vec<ReadStep>, options: &InputOptions) {
 /// Returns the directories with kustomizations that are rendered.
 fn kustomizations(steps: &[ReadStep]) -> Vec<PathBuf> {
     let directories = steps.iter().filter_map(|step| match step {
-        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization }, _) => Some(directory.clone()),
+        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization, .. }, _) => {
+            Some(directory.clone())
+        }
         _ => None,
     });
     directories.collect()
@@ -393,8 +396,9 @@ impl DirectoryWalk<'_> {
     fn directory(&mut self, directory: &Path, depth: usize, root: Option<&Root>) {
         let own = if self.options.render.is_some() { Root::of(directory) } else { None };
         let named = depth == 0;
-        for kind in own.iter().flat_map(|root| root.kinds(named)) {
-            self.steps.push(ReadStep::Render(RenderTarget { directory: directory.to_owned(), kind }, named));
+        let has_values = self.options.render.as_ref().is_some_and(Renderer::has_values);
+        for target in own.iter().flat_map(|root| root.targets(named, has_values)) {
+            self.steps.push(ReadStep::Render(target, named));
         }
         let root = own.as_ref().or(root);
         let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {

@@ -68,11 +68,21 @@ pub enum SettingKey {
     Recursive,
     /// Whether connections are forbidden.
     Offline,
+    /// Files with values for charts.
+    Values,
+    /// Values for charts, `KEY=VALUE`.
+    Set,
+    /// The API versions that charts see.
+    ApiVersions,
+    /// Whether kustomize inflates charts.
+    EnableHelm,
+    /// The files that a kustomization may read.
+    LoadRestrictor,
 }
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 23] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -91,6 +101,11 @@ impl SettingKey {
         Self::Paths,
         Self::Recursive,
         Self::Offline,
+        Self::Values,
+        Self::Set,
+        Self::ApiVersions,
+        Self::EnableHelm,
+        Self::LoadRestrictor,
     ];
 
     /// The name in the file.
@@ -114,6 +129,11 @@ impl SettingKey {
             Self::Paths => "paths",
             Self::Recursive => "recursive",
             Self::Offline => "offline",
+            Self::Values => "values",
+            Self::Set => "set",
+            Self::ApiVersions => "apiVersions",
+            Self::EnableHelm => "enableHelm",
+            Self::LoadRestrictor => "loadRestrictor",
         }
     }
 
@@ -138,6 +158,11 @@ impl SettingKey {
             Self::Paths => "CRDX_PATHS",
             Self::Recursive => "CRDX_RECURSIVE",
             Self::Offline => "CRDX_OFFLINE",
+            Self::Values => "CRDX_VALUES",
+            Self::Set => "CRDX_SET",
+            Self::ApiVersions => "CRDX_API_VERSIONS",
+            Self::EnableHelm => "CRDX_ENABLE_HELM",
+            Self::LoadRestrictor => "CRDX_LOAD_RESTRICTOR",
         }
     }
 
@@ -152,13 +177,19 @@ impl SettingKey {
             Self::AdmissionControlConfigFile => "admission_control_config_file",
             Self::IgnoreFields => "ignore_fields",
             Self::Paths => "positional",
+            Self::ApiVersions => "api_versions",
+            Self::EnableHelm => "enable_helm",
+            Self::LoadRestrictor => "load_restrictor",
             other => other.name(),
         }
     }
 
     /// Returns true if the values are paths.
     pub fn is_paths(self) -> bool {
-        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile | Self::Paths)
+        matches!(
+            self,
+            Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile | Self::Paths | Self::Values
+        )
     }
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
@@ -168,7 +199,7 @@ impl SettingKey {
 
     /// Returns true if the value is true or false.
     pub fn is_boolean(self) -> bool {
-        matches!(self, Self::Recursive | Self::Offline)
+        matches!(self, Self::Recursive | Self::Offline | Self::EnableHelm)
     }
 
     /// Checks a value.
@@ -184,16 +215,21 @@ impl SettingKey {
                 value.parse::<SeverityOf>()?;
             }
             Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
-            Self::Crds | Self::Policies | Self::Old | Self::Paths if value == "-" => {
+            Self::Crds | Self::Policies | Self::Old | Self::Paths | Self::Values if value == "-" => {
                 return Err(ValueError::StandardInput);
             }
             Self::FeatureGates => FeatureGates::default().read(value)?,
-            Self::Recursive | Self::Offline if !["true", "false"].contains(&value) => {
-                return Err(ValueError::NoBoolean);
+            Self::Recursive | Self::Offline | Self::EnableHelm => {
+                if !["true", "false"].contains(&value) {
+                    return Err(ValueError::NoBoolean);
+                }
             }
-            Self::Recursive | Self::Offline => {}
             Self::Crds
             | Self::Paths
+            | Self::Values
+            | Self::Set
+            | Self::ApiVersions
+            | Self::LoadRestrictor
             | Self::Policies
             | Self::Old
             | Self::Namespaces

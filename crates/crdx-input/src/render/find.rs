@@ -6,6 +6,7 @@ use crate::kustomize;
 use crdx_files::open::read_small;
 use crdx_text::yaml;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest file that is read to find out what it is, in bytes.
@@ -28,6 +29,8 @@ pub struct RenderTarget {
     pub directory: PathBuf,
     /// The program.
     pub kind: RenderProgram,
+    /// A file with values that the chart has for tests.
+    pub values: Option<PathBuf>,
 }
 
 /// A directory with a chart or a kustomization, which its files belong to.
@@ -64,6 +67,28 @@ impl Root {
         let chart = self.is_chart && (named || !self.is_library);
         let kustomization = self.kustomization.as_ref().is_some_and(|own| named || !own.is_component);
         chart.then_some(RenderProgram::Chart).into_iter().chain(kustomization.then_some(RenderProgram::Kustomization))
+    }
+
+    /// Returns what is rendered. A chart with values for tests, `ci/*-values.yaml`, is rendered with each of them, as chart-testing
+    /// does, unless other values are given.
+    pub fn targets(&self, named: bool, has_values: bool) -> Vec<RenderTarget> {
+        let target = |kind, values| RenderTarget { directory: self.directory.clone(), kind, values };
+        let targets = self.kinds(named).flat_map(|kind| {
+            let tested = if kind == RenderProgram::Chart && !has_values { self.test_values() } else { Vec::new() };
+            if tested.is_empty() {
+                return vec![target(kind, None)];
+            }
+            tested.into_iter().map(|file| target(kind, Some(file))).collect()
+        });
+        targets.collect()
+    }
+
+    fn test_values(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.directory.join("ci")).into_iter().flatten().filter_map(Result::ok);
+        let is_values = |path: &PathBuf| path.to_string_lossy().ends_with("-values.yaml") && path.is_file();
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_values).collect();
+        found.sort();
+        found
     }
 
     /// Returns true if the program reads all of a subdirectory, which has no other charts and objects.
