@@ -40,6 +40,7 @@ mod source;
 mod targets;
 mod terminal;
 mod test;
+mod unknown_flags;
 mod validate;
 mod version;
 mod watching;
@@ -106,7 +107,8 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
             Ok(both) => both,
             Err(exit) => return Ok(exit),
         },
-        Err(error) => {
+        Err(mut error) => {
+            unknown_flags::explain(&mut error, &named(&words));
             // Help and the version go to standard output.
             let is_shown = !error.use_stderr() && error.print().is_ok();
             if error.use_stderr() {
@@ -121,6 +123,12 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
     };
     crdx_cluster::log::set_level(args.verbosity);
     answer(args, &settings)
+}
+
+/// Returns the command that the words name: the first one that is no flag.
+fn named(words: &[OsString]) -> String {
+    let is_command = |word: &&OsString| !word.to_string_lossy().starts_with('-');
+    words.iter().skip(1).find(is_command).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Completes the arguments with the settings of the project. `words` are parsed again if there are any.

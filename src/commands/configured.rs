@@ -88,16 +88,14 @@ fn values(
         (SettingKey::Crds, "rbac") => !has(given, "resources"),
         // Paths are read themselves; names need the CRDs.
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
+        (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
+        (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object.
+        // of `cel` is one object. Other commands read what they are given, and live objects unless a flag forbids it.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel") => false,
-        (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
-        (SettingKey::Paths, _) => false,
-        // Other commands read live objects unless a flag says otherwise.
-        (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
-        (SettingKey::Offline, _) => false,
+        | (SettingKey::Old, "cel")
+        | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))

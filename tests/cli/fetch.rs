@@ -321,6 +321,9 @@ fn archives_of_files_are_read_directly() {
         project.run(0, &["validate", "../object.yaml", "--offline", "--crds", name]);
         project.run(1, &["validate", "../bad.yaml", "--offline", "--crds", name]);
     }
+    let text = project.run(0, &["lint", "../chart.tgz", "--old", "../source.tar.gz"]);
+    assert!(text.contains("widgets.example.com: the server would accept this update"), "{text}");
+    project.run(0, &["lint", "../source.tar.gz//config"]);
     let bad = crd("widgets", "Widget").replace("served: true", "served: maybe");
     fs::write(project.0.join("bad.tgz"), archive(&[("p/w.yaml", &bad)], None)).unwrap();
     let text = project.run(2, &["validate", "../object.yaml", "--offline", "--crds", "../bad.tgz"]);

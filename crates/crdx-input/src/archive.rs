@@ -1,7 +1,5 @@
 //! CRDs in tarballs and packed Helm charts. Nothing is written to disk.
 
-pub mod inside;
-
 use crdx_value::sort::{sort_by, sort_by_key};
 use flate2::read::MultiGzDecoder;
 use std::collections::HashSet;
@@ -124,9 +122,16 @@ pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
 /// # Errors
 /// As [`definitions`].
 pub fn definitions_at(archive: &[u8], path: &str) -> Result<Vec<Member>, ArchiveError> {
-    let (mut members, _) = unpacked(archive, &|name| inside::has(path, name))?;
+    let (mut members, _) = unpacked(archive, &|name| is_at(path, name))?;
     members.retain(is_definition);
     Ok(members)
+}
+
+/// Returns true if a member is the file, or in the directory, at a path inside. The path may leave out the directory at the top,
+/// whose name often has the version.
+fn is_at(path: &str, member: &str) -> bool {
+    let is_below = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_below(member) || member.split_once('/').is_some_and(|(_, name)| is_below(name))
 }
 
 /// Returns the files of an archive that may be of use and whose names are wanted, and what else may be unpacked.
@@ -417,6 +422,13 @@ pub(crate) mod tests {
             deep = tarball(&[("x/Chart.yaml", b"name: x\n"), ("x/charts/c.tgz", &deep)]);
         }
         assert!(matches!(definitions(&deep), Err(ArchiveError::TooDeep)));
+    }
+
+    #[test]
+    fn the_directory_at_the_top_may_be_left_out() {
+        assert!(is_at("config/crd", "p-1/config/crd/a.yaml") && is_at("p-1/config", "p-1/config/crd/a.yaml"));
+        assert!(is_at("a.yaml", "p-1/a.yaml") && is_at("a.yaml", "a.yaml"));
+        assert!(!is_at("config/crd", "p-1/config/crds/a.yaml") && !is_at("crd", "p-1/config/crd/a.yaml"));
     }
 
     #[test]

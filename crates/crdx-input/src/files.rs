@@ -13,7 +13,7 @@ use super::remote::url::{self, is_url};
 use super::render::Renderer;
 use super::render::find::{self, RenderProgram, RenderTarget, Root};
 use super::{Ignore, InputOptions};
-use super::{archive, archive::inside, catalog, kustomize};
+use super::{archive, catalog, kustomize, packed_path};
 use crdx_engine::documents::{Note, Stop};
 use crdx_files::open::regular;
 use crdx_text::ErrorKind;
@@ -130,10 +130,10 @@ pub fn expand(paths: &[String], options: &InputOptions) -> Vec<ReadStep> {
             commits::expand(path, options, &mut steps);
         } else if is_url(path) {
             steps.push(expand_url(path, options));
-        } else if options.defines_kinds && catalog::is_entry(path) && !Path::new(path).exists() {
+        } else if options.reads_archives() && catalog::is_entry(path) && !Path::new(path).exists() {
             steps.extend(expand_entry(path, options));
-        } else if options.defines_kinds
-            && let (archive, Some(inside)) = inside::split(path)
+        } else if options.reads_archives()
+            && let (archive, Some(inside)) = packed_path::split(path)
         {
             steps.push(expand_archive(&archive, inside));
         } else if !options.ignore.matches(Path::new(path)) {
@@ -193,12 +193,12 @@ fn kustomizations(steps: &[ReadStep]) -> Vec<PathBuf> {
 
 /// The step for a URL. Only CRDs can be fetched.
 fn expand_url(url: &str, options: &InputOptions) -> ReadStep {
-    if !options.defines_kinds {
+    if !options.reads_archives() {
         let name = url::name(url);
         let hint = format!("download it yourself: curl -fsSL {name} | kubectl crdx … -f -; only --crds takes URLs");
         return ReadStep::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
     }
-    let (url, inside) = inside::split(url);
+    let (url, inside) = packed_path::split(url);
     let (url, inside) = (url.as_str(), inside.map(str::to_owned));
     match Remote::find(url, options.directory.as_deref()) {
         Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote, inside }),
@@ -255,7 +255,7 @@ fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut 
             };
             steps.push(end);
         }
-        Ok(found) if options.defines_kinds && found.is_file() && archive::has_ending(path) => {
+        Ok(found) if options.reads_archives() && found.is_file() && archive::has_ending(path) => {
             steps.push(ReadStep::Definitions(Definitions::Archive { path: path.into(), inside: None }));
         }
         Ok(_) => steps.push(ReadStep::Named(InputSource::File(path.into()))),
@@ -281,7 +281,7 @@ fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps
         } else if path.is_dir() {
             has_directories = true;
             hint = hint.or(directory(&path, &options, steps));
-        } else if options.defines_kinds && archive::has_ending(&path.to_string_lossy()) {
+        } else if options.reads_archives() && archive::has_ending(&path.to_string_lossy()) {
             steps.push(ReadStep::Definitions(Definitions::Archive { path, inside: None }));
         } else {
             steps.push(ReadStep::Named(InputSource::File(path)));

@@ -18,6 +18,7 @@ pub mod files;
 pub mod git;
 mod ignore;
 mod kustomize;
+pub mod packed_path;
 mod patterns;
 pub mod pending_documents;
 mod read_bytes;
@@ -74,6 +75,8 @@ pub struct InputOptions {
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
     /// error, because the objects of the first would have no CRD.
     pub defines_kinds: bool,
+    /// True if archives and downloads with CRDs are validated themselves.
+    pub lints_archives: bool,
     /// The directory whose lock has the hashes of URLs; by default the working directory.
     pub directory: Option<PathBuf>,
     /// True to add warnings about the text of documents to `warnings`, for callers that report no documents.
@@ -93,6 +96,11 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
+    /// True if archives, URLs and entries of the catalog are read.
+    pub(crate) fn reads_archives(&self) -> bool {
+        self.defines_kinds || self.lints_archives
+    }
+
     /// The same options, with warnings collected.
     #[must_use]
     pub fn collecting(&self) -> Self {

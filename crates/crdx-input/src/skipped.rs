@@ -75,7 +75,12 @@ impl SkippedCounts {
             1 => "; 1 of them is encrypted".to_owned(),
             n => format!("; {n} of them are encrypted"),
         };
-        Some(format!("{what}: {files}{templates}{inputs}{encrypted}"))
+        let discover = if self.templates + self.inputs == 0 {
+            ""
+        } else {
+            "; kubectl crdx discover lists what a directory has, and writes the settings for it"
+        };
+        Some(format!("{what}: {files}{templates}{inputs}{encrypted}{discover}"))
     }
 }
 

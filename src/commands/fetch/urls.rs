@@ -8,7 +8,7 @@ use crdx_files::digest::sha256;
 use crdx_files::project::LOCK;
 use crdx_files::{cache, replace};
 use crdx_input::Ignore;
-use crdx_input::archive::inside;
+use crdx_input::packed_path;
 use crdx_input::remote::lock::Lock;
 use crdx_input::remote::url::{self, is_url};
 use crdx_input::remote::{RemoteError, cache_path, lock_path};
@@ -35,7 +35,7 @@ struct Wanted {
 
 /// Adds a URL, which may have a path inside.
 fn add(wanted: &mut BTreeMap<String, Wanted>, entry: &str, sha256: Option<&str>) {
-    let (url, inside) = inside::split(entry);
+    let (url, inside) = packed_path::split(entry);
     let one = wanted.entry(url::name(&url)).or_default();
     one.url = url;
     one.inside.insert(inside.map(str::to_owned));
@@ -44,7 +44,7 @@ fn add(wanted: &mut BTreeMap<String, Wanted>, entry: &str, sha256: Option<&str>)
 
 /// The name of a source of the catalog for the lock.
 fn source_name(source: &str) -> String {
-    let (url, inside) = inside::split(source);
+    let (url, inside) = packed_path::split(source);
     inside.map_or_else(|| url::name(&url), |inside| format!("{}//{inside}", url::name(&url)))
 }
 

@@ -1,8 +1,8 @@
 //! CRDs that are not in a file of their own: in an archive, or at a URL.
 
 use super::{InputSource, ReadStep, note, unreadable};
-use crate::Ignore;
 use crate::archive::{self, ArchiveError};
+use crate::ignore::Ignore;
 use crate::remote::Remote;
 use crdx_files::open::read_small;
 use std::path::{Path, PathBuf};

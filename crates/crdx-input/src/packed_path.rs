@@ -1,6 +1,6 @@
 //! `ARCHIVE//PATH`: a file or a directory inside of an archive or of a download.
 
-use super::has_ending;
+use crate::archive::has_ending;
 use crate::remote::url::is_url;
 
 /// Splits an entry of `--crds` into the archive or URL and the path inside, if it has one. A query belongs to the URL, also
@@ -16,13 +16,6 @@ pub fn split(entry: &str) -> (String, Option<&str>) {
     let (archive, inside) = (entry.get(..start + at), entry.get(start + at + 2..end));
     let (Some(archive), Some(inside), Some(query)) = (archive, inside, entry.get(end..)) else { return whole() };
     (format!("{archive}{query}"), Some(inside.trim_matches('/')).filter(|inside| !inside.is_empty()))
-}
-
-/// Returns true if a member is the file, or in the directory, at a path inside. The path may leave out the directory at the top,
-/// whose name often has the version.
-pub fn has(path: &str, member: &str) -> bool {
-    let is_below = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    is_below(member) || member.split_once('/').is_some_and(|(_, name)| is_below(name))
 }
 
 #[cfg(test)]
@@ -42,12 +35,5 @@ mod tests {
         assert_eq!(parts("https://h/x//"), ("https://h/x".to_owned(), "-"));
         assert_eq!(parts("a//b.tgz//crds"), ("a//b.tgz".to_owned(), "crds"));
         assert_eq!(parts("a//b"), ("a//b".to_owned(), "-"), "two slashes in a path are one");
-    }
-
-    #[test]
-    fn the_directory_at_the_top_may_be_left_out() {
-        assert!(has("config/crd", "p-1/config/crd/a.yaml") && has("p-1/config", "p-1/config/crd/a.yaml"));
-        assert!(has("a.yaml", "p-1/a.yaml") && has("a.yaml", "a.yaml"));
-        assert!(!has("config/crd", "p-1/config/crds/a.yaml") && !has("crd", "p-1/config/crd/a.yaml"));
     }
 }
