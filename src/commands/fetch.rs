@@ -2,8 +2,10 @@
 //! downloads CRDs.
 
 pub mod args;
+mod entries;
 mod from_cluster;
 mod profile;
+mod source_definitions;
 mod urls;
 
 use crate::commands::error::Error;

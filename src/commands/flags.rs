@@ -12,6 +12,7 @@ mod object_files;
 mod object_name;
 mod paths;
 pub mod policies;
+mod rendering;
 mod reports;
 pub mod server;
 mod severities;

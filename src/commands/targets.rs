@@ -5,7 +5,7 @@ use super::sink::{Report, Sink};
 use super::terminal;
 use crdx_engine::report::severity::Severities;
 use crdx_engine::report::{ObjectReport, RunNote};
-use crdx_input::render::Renderer;
+use crdx_input::render::{ChartValues, Renderer};
 use crdx_input::{ReadBytes, files};
 use crdx_output::secrets;
 use crdx_runner::simulation::{self, Plan, RunSummary};
@@ -32,8 +32,9 @@ pub fn plans(
         let releases = target.releases.clone().or_else(|| releases.cloned());
         let namespace = cluster.namespace.clone().or_else(|| target.namespace.clone());
         let mut plan = plan(inputs, updates, releases.clone(), cluster);
-        plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref());
+        plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref(), &target.values);
         plan.options.ignore = plan.options.ignore.clone().and_paths(&target.left_out);
+        plan.options.other_targets.clone_from(&target.left_out);
         plan.options.may_be_empty = !target.left_out.is_empty();
         plan.filenames.clone_from(&target.paths);
         plan.crds.extend(target.crds.iter().cloned());
@@ -66,7 +67,7 @@ fn plan(
     releases: Option<ReleaseSet>,
     cluster: &flags::ClusterArgs,
 ) -> Plan {
-    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref());
+    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref(), &ChartValues::default());
     Plan {
         releases,
         filenames: inputs.paths.all(),

@@ -189,7 +189,7 @@ impl Command {
             }
             Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
-            Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add_crds(&args.crds),
+            Self::Lint(args) => none.add_crds(&args.paths.all()).add(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
             Self::Explain(args) => none.add_crds(&args.crds),
             Self::Rbac(args) => none.add_crds(&args.crds),
