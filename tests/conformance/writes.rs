@@ -292,6 +292,7 @@ impl Validate {
             server: Arc::clone(&self.server),
             updates: Updates { request_kind, existing, compares: None },
             store: Box::<MemoryStore>::default(),
+            lock: Arc::default(),
             built_in: Arc::clone(&self.built_in),
             admission: OnceLock::new(),
         };

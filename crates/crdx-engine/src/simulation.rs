@@ -60,6 +60,8 @@ pub(crate) mod policy_request;
 mod prepared;
 pub mod removed_versions;
 #[cfg(feature = "simulator")]
+pub mod request_lock;
+#[cfg(feature = "simulator")]
 pub mod resource;
 pub(crate) mod served;
 #[cfg(feature = "simulator")]

@@ -230,6 +230,7 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 store: new_store(),
+                lock: Arc::default(),
                 built_in: Arc::new(BuiltInServer::new(release, plan.now, plugins).with_field_ownership(owners)),
                 admission: OnceLock::new(),
             }

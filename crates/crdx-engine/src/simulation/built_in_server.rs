@@ -1,10 +1,11 @@
 //! The server for built-in kinds. It is created when it is needed first, because many inputs have only custom resources.
 
 use super::admission::Admission;
+use super::request_lock::RequestLock;
 use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionPlugins, Namespaces, Server, Timestamp};
 use crdx_value::release::Release;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock};
 
 /// A server with built-in kinds, created on first use.
 #[derive(Debug)]
@@ -15,24 +16,14 @@ pub struct BuiltInServer {
     /// True to track the ownership of fields, which server-side apply and comparisons of metadata need.
     tracks_fields: bool,
     plugins: AdmissionPlugins,
-    /// Held by an update, which stores the existing object while it lasts. Creates store nothing and run in parallel.
-    updating: RwLock<()>,
-}
-
-/// The right to send a request to the server.
-#[derive(Debug)]
-pub enum RequestTurn<'a> {
-    /// Other requests that store nothing are sent, too.
-    Shared(RwLockReadGuard<'a, ()>),
-    /// No other request is sent.
-    Alone(RwLockWriteGuard<'a, ()>),
+    lock: RequestLock,
 }
 
 impl BuiltInServer {
     /// Creates a server of a release on first use, at the time `now`.
     pub fn new(release: Release, now: Timestamp, plugins: AdmissionPlugins) -> Self {
-        let (server, updating) = (OnceLock::new(), RwLock::new(()));
-        Self { server, release, now, tracks_fields: false, plugins, updating }
+        let (server, lock) = (OnceLock::new(), RequestLock::default());
+        Self { server, release, now, tracks_fields: false, plugins, lock }
     }
 
     /// Tracks the ownership of fields if `tracks_fields` is true.
@@ -62,12 +53,8 @@ impl BuiltInServer {
         })
     }
 
-    /// Waits until a request may be sent, which stores something if `stores` is true.
-    pub(super) fn turn(&self, stores: bool) -> RequestTurn<'_> {
-        if stores {
-            RequestTurn::Alone(self.updating.write().unwrap_or_else(PoisonError::into_inner))
-        } else {
-            RequestTurn::Shared(self.updating.read().unwrap_or_else(PoisonError::into_inner))
-        }
+    /// The lock of requests.
+    pub(crate) fn lock(&self) -> &RequestLock {
+        &self.lock
     }
 }

@@ -7,6 +7,7 @@ use super::hints::Hints;
 use super::identity::{self, FieldLocator, Namespace};
 use super::object::Kind;
 use super::policy_request;
+use super::request_lock::RequestLock;
 use crate::kubectl::Verb;
 use crate::kubectl::patch::PatchType;
 use crate::report::{Identity, ObjectReport, ServerResponse};
@@ -107,6 +108,15 @@ impl SimulatedResource {
                 ServerOfResource::Own(Box::new(policy_request::server(context.server.release(), now, tracks_fields)))
             }
             Self::BuiltIn(_) => ServerOfResource::Shared(context.built_in.server(context.admission, context.namespace)),
+        }
+    }
+
+    /// The lock of the server, if its answers for other objects depend on what it stores. Those for custom resources do so with
+    /// policies, which may read a custom resource.
+    pub(crate) fn lock<'a>(&self, context: SimulationContext<'a>) -> Option<&'a RequestLock> {
+        match self {
+            Self::Defined(_) => context.admission.map(|_| context.lock),
+            Self::BuiltIn(_) => self.is_typed().then(|| context.built_in.lock()),
         }
     }
 

@@ -13,6 +13,7 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
+use super::request_lock::RequestLock;
 use super::server_settings::{self, ServedSettings, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
@@ -64,7 +65,9 @@ pub struct Simulator {
     pub updates: Updates,
     /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
     pub store: Box<dyn ObjectStore>,
-    /// The server for updates of built-in kinds.
+    /// The lock of the server.
+    pub lock: Arc<RequestLock>,
+    /// The server for built-in kinds.
     pub built_in: Arc<BuiltInServer>,
     /// The policies that admit objects, if there are any.
     pub admission: OnceLock<Arc<Admission>>,
@@ -88,6 +91,7 @@ impl Simulator {
             server: Arc::clone(&self.server),
             updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
             store: self.store.empty(),
+            lock: Arc::clone(&self.lock),
             built_in: Arc::clone(&self.built_in),
             admission: self.admission.clone(),
         }
@@ -181,6 +185,7 @@ impl Simulator {
             server: &self.server,
             request_options: self.settings.request_options,
             store: &*self.store,
+            lock: &self.lock,
             built_in: &self.built_in,
             updates: &self.updates,
             show_last_applied: self.settings.show_last_applied,

@@ -91,8 +91,8 @@ fn submit_value(
     let submission =
         Submission { context, server, resource, address, cluster, locator, absent, is_reproducible, families };
     let of = (resource, &identity, address);
-    let shared = resource.is_typed().then_some(context.built_in);
-    let exchange = Exchange::begin(server, of, (shared, context.admission.is_some()), existing.is_some());
+    let lock = resource.lock(context);
+    let exchange = Exchange::begin(server, of, (lock, context.admission.is_some()), existing.is_some());
     if let Some((existing, place)) = existing
         && let Err(error) = exchange.store(existing, request_kind, context.request_options)
     {
@@ -152,6 +152,7 @@ fn unsent(error: UnsentError, identity: Identity, locator: &dyn FieldLocator) ->
     }
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.identity = identity;
+    item.is_unsent = true;
     let message = format!("kubectl cannot compute the patch: {error}");
     item.reject_with(ServerResponse { code: 400, reason: "BadRequest".to_owned(), message });
     item

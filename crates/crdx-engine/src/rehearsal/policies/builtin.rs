@@ -44,7 +44,8 @@ impl PolicyRehearsal<'_> {
         let kind = RequestKind { verb: Verb::Replace, ..RequestKind::default() };
         let server = self.built_in.server(Some(self.admission), self.namespace);
         let address = Address::new(resource, identity, &identity.name);
-        let exchange = Exchange::begin(server, (resource, identity, &address), (Some(&self.built_in), true), true);
+        let exchange =
+            Exchange::begin(server, (resource, identity, &address), (Some(self.built_in.lock()), true), true);
         let is_stored = exchange.store(ExistingObject::Stored(stored.clone()), &kind, options).is_ok();
         let target = address.target(resource.patch(self.release), Some(&self.cluster));
         let next = kubectl_errors::in_namespace(touched(stored), identity);

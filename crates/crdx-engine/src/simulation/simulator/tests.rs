@@ -48,6 +48,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         server: Arc::new(Server::builder(Release::NEWEST, 0).with_cluster_state(Arc::new(UnknownCluster)).build()),
         updates: Updates { request_kind, existing, compares: None },
         store: Box::<MemoryStore>::default(),
+        lock: Arc::default(),
         built_in: Arc::new(built_in.with_field_ownership(tracks_fields)),
         admission: OnceLock::new(),
     }

@@ -6,8 +6,8 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, ObjectTarget, Sender};
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::Identity;
-use crate::simulation::built_in_server::{BuiltInServer, RequestTurn};
 use crate::simulation::kubectl_errors;
+use crate::simulation::request_lock::{RequestGuard, RequestLock};
 use crate::simulation::resource::SimulatedResource;
 use crdx_server::server::{SeedError, Server};
 use crdx_types::restore;
@@ -110,25 +110,25 @@ pub struct Exchange<'a> {
     address: &'a Address,
     /// The object of this name that policies read, such as a Namespace or a `ConfigMap` with params.
     read_by_policies: Option<Arc<Value>>,
-    _turn: Option<RequestTurn<'a>>,
+    _guard: Option<RequestGuard<'a>>,
 }
 
 impl<'a> Exchange<'a> {
-    /// Begins the requests for an object, and waits for its turn at the server `shared` by built-in kinds. They store an object if
+    /// Begins the requests for an object, with the lock of the server if others could be affected. They store an object if
     /// `stores` is true.
     pub fn begin(
         server: &'a Server,
         (resource, identity, address): (&'a SimulatedResource, &'a Identity, &'a Address),
-        (shared, has_policies): (Option<&'a BuiltInServer>, bool),
+        (lock, has_policies): (Option<&'a RequestLock>, bool),
         stores: bool,
     ) -> Self {
-        let read_by_policies = || address.stored(server).filter(|_| shared.is_some() && has_policies);
-        let turn = shared.map(|shared| shared.turn(stores || read_by_policies().is_some()));
+        let read_by_policies = || address.stored(server).filter(|_| has_policies);
+        let guard = lock.map(|lock| lock.wait(stores || read_by_policies().is_some()));
         let read_by_policies = read_by_policies();
         if read_by_policies.is_some() {
             address.withdraw(server);
         }
-        Self { server, resource, identity, address, read_by_policies, _turn: turn }
+        Self { server, resource, identity, address, read_by_policies, _guard: guard }
     }
 
     /// Stores the existing object, which may have another version than the request. One that no server has stored yet is created,
