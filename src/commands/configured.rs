@@ -90,18 +90,15 @@ fn values(
         // Paths are read themselves; names need the CRDs.
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object.
+        // of `cel` is one object. The profile of `fetch` is written; `get` and `scale` show objects that a profile does not have.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel") => false,
+        | (SettingKey::Old, "cel")
+        | (SettingKey::Profile, "fetch" | "get" | "scale") => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
         }
-        // It would name the folder to write.
-        (SettingKey::Profile, "fetch") => false,
-        // They show the objects of a cluster, which a profile does not have.
-        (SettingKey::Profile, "get" | "scale") => false,
         (SettingKey::Profile, _) if CLUSTERS.iter().any(|flag| is_given(given, flag)) => false,
         // Without `--live`, `lint` reads no cluster.
         (SettingKey::Profile, "lint") => is_given(given, "live"),
