@@ -651,7 +651,7 @@ fn the_cache_is_used_while_it_is_current() {
     place.run(&format!("{line} --no-cache")).ends(1, &[]);
     assert!(!place.0.join("cache").exists());
     place.run(&format!("{line} --cache-dir elsewhere")).ends(1, &[]);
-    assert_eq!(walk(&place.0.join("elsewhere")).len(), 2);
+    assert_eq!(walk(&place.0.join("elsewhere")).len(), 3);
 }
 
 fn walk(dir: &Path) -> Vec<PathBuf> {
