@@ -8,6 +8,7 @@ mod complete;
 mod completion;
 mod config;
 mod configured;
+mod counterexample;
 mod definitions;
 mod diff;
 #[cfg(feature = "serve")]
@@ -29,6 +30,7 @@ mod lsp;
 mod openapi;
 mod options;
 mod progress;
+mod prove;
 mod rbac;
 mod rehearse;
 mod scale;
@@ -212,6 +214,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         command_line::Command::Diff(diff) => diff::run(&diff, args.color),
         command_line::Command::Get(get) => get::run(&get),
         command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
+        command_line::Command::Prove(prove) => prove::run(&prove, args.color),
         command_line::Command::Cel(cel) => cel::run(&cel, args.color),
         command_line::Command::Lint(lint) => lint::run(&lint, args.color),
         command_line::Command::Test(test) => test::run(&test, args.color),

@@ -90,10 +90,11 @@ fn values(
         // Paths are read themselves; names need the CRDs.
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object. The profile of `fetch` is written; `get` and `scale` show objects that a profile does not have.
+        // of `cel` is one object, and that of `prove` is no flag. The profile of `fetch` is written; `get` and `scale` show objects that
+        // a profile does not have.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel")
+        | (SettingKey::Old, "cel" | "prove")
         | (SettingKey::Profile, "fetch" | "get" | "scale") => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {

@@ -17,11 +17,15 @@ pub mod profile;
 
 pub mod simulation;
 
-pub mod lint;
+pub mod schema_steps;
 
 pub mod rehearsal;
 
 pub mod examples;
+
+pub mod search;
+
+pub mod lint;
 
 pub mod suites;
 

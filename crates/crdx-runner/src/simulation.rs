@@ -28,7 +28,7 @@ use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
-use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates, builtin};
+use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
@@ -221,7 +221,7 @@ impl Simulation {
                     live: reading.objects.clone(),
                     unsimulated,
                     served,
-                    ..settings(plan, release, &namespace, cluster.clone())
+                    ..settings(plan, &namespace, cluster.clone())
                 },
                 server: Arc::new(server),
                 updates: Updates {
@@ -230,7 +230,7 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 store: new_store(),
-                built_in: Arc::new(BuiltInServer::new(owners).with_plugins(plugins)),
+                built_in: Arc::new(BuiltInServer::new(release, plan.now, plugins).with_field_ownership(owners)),
                 admission: OnceLock::new(),
             }
         };
@@ -463,7 +463,7 @@ fn existing_objects(
     }
 }
 
-fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<Live>>) -> SimulatorSettings {
+fn settings(plan: &Plan, namespace: &str, cluster: Option<Arc<Live>>) -> SimulatorSettings {
     SimulatorSettings {
         namespace: namespace.to_owned(),
         request_options: RequestOptions {
@@ -475,7 +475,6 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         show_last_applied: plan.show_last_applied,
         scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
-        builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
         cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
         given: Arc::default(),
         live: None,

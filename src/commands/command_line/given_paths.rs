@@ -103,6 +103,10 @@ impl Command {
             Self::Rehearse(args) => {
                 args.old = resolve(args.old.as_slice(), args.definition.as_slice(), None)?.pop();
             }
+            Self::Prove(args) => {
+                let old = resolve(std::slice::from_ref(&args.old), std::slice::from_ref(&args.new), None)?;
+                args.old = old.into_iter().next().unwrap_or_default();
+            }
             _ => {}
         }
         Ok(())
@@ -183,6 +187,7 @@ impl Command {
                 let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add_crds(&args.crds);
                 definitions.add(&args.filenames).add(&args.policies.policies)
             }
+            Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
             Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
@@ -207,6 +212,7 @@ impl Command {
             Self::Get(args) => Some(&mut args.reading),
             Self::Scale(args) => Some(&mut args.reading),
             Self::Rehearse(args) => Some(&mut args.reading),
+            Self::Prove(args) => Some(&mut args.reading),
             #[cfg(feature = "serve")]
             Self::Serve(args) => Some(&mut args.reading),
             _ => None,

@@ -16,14 +16,14 @@ use super::prepared::{Prepared, PreparedObject, Submitted};
 use super::server_settings::{self, ServedSettings, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
-use super::{builtin, encrypted, submit};
+use super::{encrypted, submit};
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, SourceLocation, Verdict};
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::object::{Kind, Object};
+use crate::simulation::object::Object;
+use crate::simulation::resource::SimulatedResource;
 use crdx_server::server::Server;
-use crdx_value::Value;
 use other_file::OtherFile;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
@@ -41,8 +41,6 @@ pub struct SimulatorSettings {
     pub scale: bool,
     /// True to skip objects without a CRD.
     pub ignore_missing: bool,
-    /// The options for built-in kinds.
-    pub builtin: builtin::Rules,
     /// The cluster from which missing CRDs are read, if allowed.
     pub cluster: Option<Arc<dyn Cluster>>,
     /// The objects of the cluster on which answers depend, as far as files give them.
@@ -149,18 +147,20 @@ impl Simulator {
     /// Sends an object whose state before is known.
     fn send(&self, object: PlacedObject<'_>, before: Before) -> Simulated {
         let PlacedObject { object, resource, location, created } = object;
-        let (encrypted, has_rules) =
-            (Arc::clone(&object.document.encrypted), matches!(resource, Submitted::CustomResource(..)));
+        let (encrypted, has_rules) = (
+            Arc::clone(&object.document.encrypted),
+            matches!(resource, Submitted::Known(SimulatedResource::Defined(_), _)),
+        );
         let own_identity = identity::identity(object.value(), Namespace::Own);
         let unsimulated = self.settings.unsimulated.deciding(object.value());
         let root = object.document.is_rendered.then_some(&*location.source);
         let context = SimulationContext { root, ..self.context() };
         // A panic in the simulation of one object must not affect the others.
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
-            Submitted::CustomResource(route, identity) => {
-                submit::submit(context, &route, object, identity, (before, created))
+            Submitted::Known(resource, identity) => {
+                submit::submit(context, &resource, object, identity, (before, created))
             }
-            Submitted::BuiltIn(kind) => builtin::submit(self.settings.builtin, context, object, &kind, created, before),
+            Submitted::NotServed(kind) => submit::submit_unserved(context, object, &kind, created),
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
             let reason = "kubectl-crdx itself failed on this object";
@@ -174,12 +174,6 @@ impl Simulator {
             server_settings::leave_undecided(&mut simulated.item, &setting);
         }
         simulated
-    }
-
-    /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
-    pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
-        let SimulatorSettings { builtin, namespace, .. } = &self.settings;
-        builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
     }
 
     pub(super) fn context(&self) -> SimulationContext<'_> {

@@ -1,6 +1,5 @@
 //! The address families on which the answer to a Service depends.
 
-use super::Sending;
 use crate::cluster::{Cluster, Error, items};
 use crate::report::{ASK_THE_CLUSTER, ObjectReport, Verdict};
 use crate::simulation::context::SimulationContext;
@@ -8,6 +7,7 @@ use crdx_kinds::needs_other_families;
 use crdx_server::cluster_state::SERVICE_CIDRS;
 use crdx_types::service_families::ServiceFamilies;
 use crdx_value::Value;
+use crdx_value::release::Release;
 
 pub(super) const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -48,8 +48,8 @@ impl Families {
     }
 
     /// Completes the item of a new Service that is rejected for families which a cluster may have.
-    pub(super) fn explain(self, item: &mut ObjectReport, sending: &Sending<'_>) {
-        let is_open = || needs_other_families(sending.sent, self.simulated(), sending.rules.release);
+    pub(super) fn explain(self, item: &mut ObjectReport, service: &Value, release: Release) {
+        let is_open = || needs_other_families(service, self.simulated(), release);
         if item.verdict != Verdict::Rejected || matches!(self, Self::Known(_)) || !is_open() {
             return;
         }

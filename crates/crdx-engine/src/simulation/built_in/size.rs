@@ -1,10 +1,10 @@
 //! The limits for the size of built-in kinds. Their encoding in etcd, Protobuf, is not written here, so its length is only
 //! known within bounds.
 
-use crate::report::{Diagnostic, ObjectReport, ServerResponse, Verdict};
+use crate::report::{ObjectReport, ServerResponse, Verdict};
 use crdx_server::server::{BODY_LIMIT, ETCD_LIMIT, ETCD_TOO_LARGE};
-use crdx_value::Value;
 use crdx_value::base64::Encoding;
+use crdx_value::{Value, json};
 
 /// Above this length, the client of etcd refuses a request with a message that has the exact length.
 const MESSAGE_LIMIT: usize = 2 << 20;
@@ -12,7 +12,7 @@ const MESSAGE_LIMIT: usize = 2 << 20;
 const MARGIN: usize = 64 << 10;
 
 /// Rejects an object whose JSON is too long for a request.
-pub(super) fn reject_body(item: &mut ObjectReport, body: &[u8]) -> bool {
+pub(in crate::simulation) fn reject_body(item: &mut ObjectReport, body: &[u8]) -> bool {
     let is_too_long = body.len() > BODY_LIMIT;
     if is_too_long {
         let message = format!("Request entity too large: limit is {BODY_LIMIT}");
@@ -21,8 +21,15 @@ pub(super) fn reject_body(item: &mut ObjectReport, body: &[u8]) -> bool {
     is_too_long
 }
 
+/// Checks an accepted object that may be too large for etcd.
+pub(super) fn check(item: &mut ObjectReport, sent: &Value) {
+    if json::is_longer_than(sent, ETCD_LIMIT - MARGIN) {
+        check_stored(item, sent, json::to_string(sent).as_bytes());
+    }
+}
+
 /// Rejects an object that is too large for etcd, or reports that this is not known. `body` is its JSON.
-pub(super) fn check_stored(item: &mut ObjectReport, object: &Value, body: &[u8]) {
+pub(in crate::simulation) fn check_stored(item: &mut ObjectReport, object: &Value, body: &[u8]) {
     // Protobuf is shorter than JSON, which has the names of fields.
     let most = body.len() + MARGIN;
     if most <= ETCD_LIMIT {
@@ -43,11 +50,7 @@ pub(super) fn check_stored(item: &mut ObjectReport, object: &Value, body: &[u8])
 }
 
 fn reject(item: &mut ObjectReport, code: u16, reason: &str, message: String) {
-    item.verdict = Verdict::Rejected;
-    let location = Some(item.location.clone());
-    item.errors =
-        vec![Diagnostic { kind: reason.to_owned(), message: message.clone(), location, ..Diagnostic::default() }];
-    item.answer = Some(ServerResponse { code, reason: reason.to_owned(), message });
+    item.reject_with(ServerResponse { code, reason: reason.to_owned(), message });
 }
 
 /// The number of bytes that the strings of an object have in Protobuf. A string that could be base64 may be shorter.

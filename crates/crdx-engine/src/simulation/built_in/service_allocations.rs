@@ -3,10 +3,10 @@
 use super::service_families::RANGES;
 use crate::cluster::items;
 use crate::report::Diagnostic;
-use crate::simulation::built_in_server::WriteOptions;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::identity::FieldLocator;
 use crdx_server::cluster_state::SERVICE_CIDRS;
+use crdx_server::server::Server;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
 use std::ops::RangeInclusive;
@@ -62,7 +62,7 @@ pub(super) fn unusual_node_ports(
 }
 
 /// Tells the server that validates Services what the cluster has, if a Service names an address or a port.
-pub(super) fn read(context: SimulationContext<'_>, options: WriteOptions<'_>, service: &Value) {
+pub(super) fn read(context: SimulationContext<'_>, server: &Server, service: &Value) {
     if named(service).is_empty() {
         return;
     }
@@ -73,10 +73,10 @@ pub(super) fn read(context: SimulationContext<'_>, options: WriteOptions<'_>, se
     let ranges: Vec<ServiceRange> = all.flat_map(ServiceRange::of_service_cidr).collect();
     // Clusters before 1.33 have no such objects.
     if !ranges.is_empty() {
-        context.built_in.set_service_ranges(options, ranges);
+        server.set_service_ranges(ranges);
     }
     let Some(cluster) = context.configured_cluster() else { return };
     if let Some(list) = cluster.list_if_readable(SERVICES, "services") {
-        context.built_in.set_other_services(options, items(&list).iter());
+        server.set_other_services(items(&list).iter());
     }
 }

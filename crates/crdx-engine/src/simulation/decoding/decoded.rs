@@ -1,6 +1,5 @@
 //! Reports the findings of decoding an object into its Go type.
 
-use super::Rules;
 use crate::kubectl::FieldValidation;
 use crate::report::{Diagnostic, ObjectReport, PrunedField, ServerResponse, Verdict};
 use crate::simulation::answer::explain_boolean;
@@ -41,7 +40,7 @@ pub(crate) fn undecodable_item(item: &mut ObjectReport, refusal: BadRequest, loc
 pub(crate) fn decoded_item(
     item: &mut ObjectReport,
     decoded: &Decoded,
-    rules: Rules,
+    level: FieldValidation,
     types: &'static Types,
     locator: &dyn FieldLocator,
 ) {
@@ -57,11 +56,11 @@ pub(crate) fn decoded_item(
         };
         decoded.strict.iter().map(|strict| problem(strict).with_hint(of_go_field(types, strict).as_ref())).collect()
     };
-    let refusal = match rules.level {
+    let refusal = match level {
         FieldValidation::Strict => decoded.strictly(),
         FieldValidation::Warn | FieldValidation::Ignore => decoded.leniently(),
     };
-    match (refusal, rules.level) {
+    match (refusal, level) {
         (Some(refusal), FieldValidation::Strict) if !decoded.strict.is_empty() => {
             return reject(item, refusal.message, problems(BAD_REQUEST));
         }

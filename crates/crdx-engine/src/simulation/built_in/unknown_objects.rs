@@ -6,7 +6,7 @@ use crate::simulation::known_cluster::KnownCluster;
 use crdx_server::cluster_state::{NAMESPACES, PRIORITY_CLASSES, STORAGE_CLASSES, Wanted};
 
 /// Leaves the verdict on an accepted object open if it depends on `unknown` objects.
-pub(super) fn leave_open(
+pub(in crate::simulation) fn leave_open(
     item: &mut ObjectReport,
     context: SimulationContext<'_>,
     unknown: &[Wanted],
