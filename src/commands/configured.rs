@@ -95,19 +95,16 @@ fn values(
         (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
         // of `cel` is one object, and that of `prove` is no flag. Other commands read what they are given, and live objects unless a
-        // flag forbids it.
+        // flag forbids it. The profile of `fetch` is written; `get` and `scale` show objects that a profile does not have.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
         | (SettingKey::Old, "cel" | "prove")
+        | (SettingKey::Profile, "fetch" | "get" | "scale")
         | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
         }
-        // It would name the folder to write.
-        (SettingKey::Profile, "fetch") => false,
-        // They show the objects of a cluster, which a profile does not have.
-        (SettingKey::Profile, "get" | "scale") => false,
         (SettingKey::Profile, _) if CLUSTERS.iter().any(|flag| is_given(given, flag)) => false,
         // Without `--live`, `lint` reads no cluster.
         (SettingKey::Profile, "lint") => is_given(given, "live"),

@@ -76,7 +76,9 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
         (None, None) => args.server.release(Release::NEWEST)?.into(),
         (None, Some(live)) => {
             let crdx_cluster::Simulated { release, note } = live.simulated();
-            note.iter().for_each(|note| complain!("note: {note}"));
+            if let Some(note) = note {
+                complain!("note: {note}");
+            }
             args.server.release_of_cluster(release, live.connection.as_ref().map_err(Clone::clone))?.into()
         }
     };

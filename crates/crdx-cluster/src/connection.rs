@@ -51,7 +51,7 @@ pub struct Connection {
 /// Where the answers are from.
 enum Source {
     Server(ServerConnection),
-    Profile(Profile),
+    Profile(Box<Profile>),
 }
 
 /// A connection to a server.
@@ -102,7 +102,7 @@ impl PendingResponse {
         let path = self.path.clone();
         match self.source {
             ResponseSource::Saved(response) => *response,
-            source => Self { source, ..self }.answer()?.read(&path),
+            source @ ResponseSource::Sent(..) => Self { source, ..self }.answer()?.read(&path),
         }
     }
 
@@ -140,7 +140,7 @@ impl Connection {
     /// server's warnings.
     pub fn open(target: &ClusterFlags, warn: fn(&str)) -> Result<Self, Error> {
         if let Some(folder) = &target.profile {
-            let source = Source::Profile(saved::open(folder)?);
+            let source = Source::Profile(Box::new(saved::open(folder)?));
             return Ok(Self::new(source, Cache::default()));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()

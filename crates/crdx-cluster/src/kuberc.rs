@@ -109,23 +109,23 @@ fn load(location: Location) -> Result<Kuberc, KubercError> {
 mod tests {
     use super::*;
 
-    fn located(flag: Option<&str>, variables: &[(&str, &str)]) -> Option<Option<(String, bool)>> {
+    fn located(flag: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<(String, bool)>, KubercError> {
         let variable = |name: &str| {
             let found = variables.iter().find(|(other, _)| *other == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        let found = location(flag.map(Path::new), variable, Some("/home/me".into())).ok()?;
-        Some(found.map(|location| (location.file.display().to_string(), location.is_explicit)))
+        let found = location(flag.map(Path::new), variable, Some("/home/me".into()))?;
+        Ok(found.map(|location| (location.file.display().to_string(), location.is_explicit)))
     }
 
     #[test]
     fn the_flag_precedes_the_variable_and_the_default() {
-        assert_eq!(located(None, &[]), Some(Some(("/home/me/.kube/kuberc".to_owned(), false))));
-        assert_eq!(located(None, &[("KUBERC", "/a")]), Some(Some(("/a".to_owned(), true))));
-        assert_eq!(located(Some("/b"), &[("KUBERC", "/a")]), Some(Some(("/b".to_owned(), true))));
-        assert_eq!(located(None, &[("KUBERC", "off")]), Some(None));
-        assert_eq!(located(None, &[("KUBECTL_KUBERC", "False")]), Some(None));
-        assert!(located(Some("/b"), &[("KUBERC", "off")]).is_none());
+        assert_eq!(located(None, &[]).unwrap(), Some(("/home/me/.kube/kuberc".to_owned(), false)));
+        assert_eq!(located(None, &[("KUBERC", "/a")]).unwrap(), Some(("/a".to_owned(), true)));
+        assert_eq!(located(Some("/b"), &[("KUBERC", "/a")]).unwrap(), Some(("/b".to_owned(), true)));
+        assert_eq!(located(None, &[("KUBERC", "off")]).unwrap(), None);
+        assert_eq!(located(None, &[("KUBECTL_KUBERC", "False")]).unwrap(), None);
+        assert!(located(Some("/b"), &[("KUBERC", "off")]).is_err());
     }
 
     fn loaded(text: Option<&str>, is_explicit: bool) -> Result<Kuberc, KubercError> {

@@ -38,14 +38,11 @@ pub fn respond(profile: &Profile, path: &str) -> Result<Option<Value>, Error> {
 
 /// Returns a response as an HTTP answer.
 pub fn answer(response: Result<Option<Value>, Error>, path: &str) -> Result<Answer, Error> {
-    let (code, value) = match response? {
-        Some(value) => (200, value),
-        None => {
-            let message = format!("the profile has no {path}");
-            let status = [("kind", "Status"), ("reason", "NotFound"), ("message", &message)];
-            (404, object(status))
-        }
+    let absent = || {
+        let message = format!("the profile has no {path}");
+        (404, object([("kind", "Status"), ("reason", "NotFound"), ("message", &message)]))
     };
+    let (code, value) = response?.map_or_else(absent, |value| (200, value));
     let mut body = Held::default().body();
     body.add(json::to_string(&value).as_bytes(), path)?;
     Ok(Answer { code, body, ..Answer::default() })

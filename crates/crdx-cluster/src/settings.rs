@@ -5,7 +5,7 @@ use super::{Connection, Error};
 use crdx_engine::profile::Description;
 use crdx_server::server::ServerSettings;
 use crdx_text::json;
-use crdx_value::release::{FeatureGates, Minor, Release, V1_36, gates_of};
+use crdx_value::release::{FeatureGates, Minor, Release, gates_of};
 use crdx_value::{Map, Value, object};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,7 @@ const KEPT_INCOMPLETE: Duration = Duration::from_mins(10);
 const FLAGZ: &str =
     "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
 const DEFAULT_NODE_PORTS: &str = "30000-32767";
+const NO_FLAGZ: &str = "it serves no /flagz (give the flags of kube-apiserver, such as --enable-admission-plugins)";
 const METRIC: &[u8] = b"kubernetes_feature_enabled{";
 
 /// The settings of a cluster's API server.
@@ -74,7 +75,8 @@ fn ask(connection: &Connection, release: Release) -> Value {
     }
     match connection.object_of(FLAGZ, "/flagz") {
         Ok(flagz) => answers.insert_at(&["flags"], flagz.get("flags").cloned().unwrap_or_default()),
-        Err(error) if error.code == Some(404) && !release.since(V1_36) => {}
+        // Servers before 1.36, and those that emulate one, do not serve it.
+        Err(error) if error.code == Some(404) => unread.push(UnreadSettings::new("/flagz", error.code, NO_FLAGZ)),
         Err(error) => unread.push(UnreadSettings::new("/flagz", error.code, &error.message)),
     }
     let is_answered = unread.iter().all(|unread| unread.code.is_some());
@@ -207,6 +209,7 @@ fn node_ports(range: &str) -> Option<(u16, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::release::V1_36;
 
     #[test]
     fn a_line_of_the_metrics_is_a_gate() {

@@ -17,6 +17,7 @@
 
 mod metadata;
 mod random;
+mod runtime_config;
 mod scope;
 
 pub mod http;
@@ -38,7 +39,6 @@ mod initial_objects;
 mod pauses;
 mod render;
 mod restore;
-mod runtime_config;
 mod seed;
 mod server_settings;
 mod snapshot;

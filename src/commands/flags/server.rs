@@ -81,7 +81,7 @@ impl Server {
         release: Release,
         connection: Result<&Connection, crdx_cluster::Error>,
     ) -> Result<Release, Error> {
-        Ok(of_cluster(self.settings()?, release, connection)?.0)
+        Ok(of_cluster(&self.settings()?, release, connection)?.0)
     }
 
     /// Returns a release with the settings, which commands about CRDs and policies read no further. A setting that is not
@@ -109,7 +109,7 @@ impl Server {
 /// # Errors
 /// Returns an error if a server of the release does not accept the settings.
 pub fn of_cluster(
-    own: ServerSettings,
+    own: &ServerSettings,
     release: Release,
     connection: Result<&Connection, crdx_cluster::Error>,
 ) -> Result<(Release, ServerSettings), Error> {
@@ -122,7 +122,7 @@ pub fn of_cluster(
             "warning: the configuration of admission plugins is a file on the server's disk, which is not simulated: give a copy with --admission-control-config-file"
         );
     }
-    let settings = live.settings.replaced_by(&own);
+    let settings = live.settings.replaced_by(own);
     Ok((configured(&settings, release)?, settings))
 }
 

@@ -43,8 +43,10 @@ pub fn settings(args: &args::Serve) -> Result<(Release, ServerSettings), super::
     let connection = Connection::open(&args.cluster.target(), terminal::warn);
     let connection = connection.as_ref().map_err(Clone::clone);
     let crdx_cluster::Simulated { release, note } = crdx_cluster::simulated(connection.clone());
-    note.iter().for_each(|note| complain!("note: {note}"));
-    flags::server::of_cluster(own, release, connection)
+    if let Some(note) = note {
+        complain!("note: {note}");
+    }
+    flags::server::of_cluster(&own, release, connection)
 }
 
 /// Reads files and applies their objects, CRDs first. Problems are reported, and the other objects are loaded.

@@ -240,6 +240,17 @@ pub fn unserved(
     })
 }
 
+/// Returns true if the discovery of a cluster is that of a kube-apiserver. Others, such as control planes without workloads, do not
+/// say what they lack.
+fn is_whole(cluster: &dyn Cluster) -> Result<bool, cluster::Error> {
+    for kind in ["Node", "Pod", "ConfigMap", "Secret"] {
+        if !cluster.serves(("", "v1", kind))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn is_served(
     context: SimulationContext<'_>,
     kind: (&str, &str, &str),
@@ -247,8 +258,6 @@ fn is_served(
 ) -> Result<bool, cluster::Error> {
     let cluster = context.cluster.filter(|cluster| cluster.is_configured());
     if by_default && context.served.depends_on_cluster {
-        // Discovery without Pods is not that of an API server for clusters, so that it does not say what it lacks.
-        let is_whole = |cluster: &dyn Cluster| cluster.serves(("", "v1", "Pod"));
         return match cluster {
             Some(cluster) if is_whole(cluster)? => cluster.serves(kind),
             _ => Ok(true),
