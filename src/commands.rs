@@ -8,6 +8,7 @@ mod complete;
 mod completion;
 mod config;
 mod configured;
+mod counterexample;
 mod definitions;
 mod diff;
 mod discover;
@@ -22,12 +23,15 @@ mod external_diff;
 mod fetch;
 mod flags;
 mod get;
+#[cfg(feature = "cluster")]
+mod kuberc;
 mod lint;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;
 mod options;
 mod progress;
+mod prove;
 mod rbac;
 mod rehearse;
 mod scale;
@@ -63,6 +67,14 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
+    #[cfg(feature = "cluster")]
+    let words = match kuberc::with_defaults(&command, words) {
+        Ok(words) => words,
+        Err(error) => {
+            complain!("error: {error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off");
+            return Exit::CannotTell.code();
+        }
+    };
     let words = match arguments::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
@@ -197,6 +209,10 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         }
         return Ok(Exit::CannotTell);
     }
+    if let Some(note) = args.command.profile_error() {
+        complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
+        return Ok(Exit::CannotTell);
+    }
     if let command_line::Command::Config(config) = &args.command {
         return config::run(&args, config.output.is_some());
     }
@@ -207,6 +223,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         command_line::Command::Diff(diff) => diff::run(&diff, args.color),
         command_line::Command::Get(get) => get::run(&get),
         command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
+        command_line::Command::Prove(prove) => prove::run(&prove, args.color),
         command_line::Command::Cel(cel) => cel::run(&cel, args.color),
         command_line::Command::Lint(lint) => lint::run(&lint, args.color),
         command_line::Command::Test(test) => test::run(&test, args.color),

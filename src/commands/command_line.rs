@@ -20,6 +20,7 @@ use crate::commands::lint::args::Lint;
 use crate::commands::lsp::args::Lsp;
 use crate::commands::openapi::args::Openapi;
 use crate::commands::options::args::Options;
+use crate::commands::prove::args::Prove;
 use crate::commands::rbac::args::Rbac;
 use crate::commands::rehearse::args::Rehearse;
 use crate::commands::scale::args::Scale;
@@ -88,6 +89,7 @@ const COMMANDS: &[(&str, Define)] = &[
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
     ("rehearse", Rehearse::augment_args),
+    ("prove", Prove::augment_args),
     ("cel", Cel::augment_args),
     ("lint", Lint::augment_args),
     ("test", Test::augment_args),
@@ -194,6 +196,8 @@ pub enum Command {
     Get(Get),
     /// Show the effect of a new CRD, new admission policies or a cluster upgrade on stored objects
     Rehearse(Rehearse),
+    /// Find the smallest objects that a new CRD rejects, prunes, defaults or prints differently, or show that there are none
+    Prove(Prove),
     /// Evaluate a CEL expression, estimate its cost and check whether it could be a validation rule
     Cel(Cel),
     /// Validate a CRD or an admission policy, and show the cost of its rules and what an update would break

@@ -15,6 +15,9 @@ use crdx_value::suggest::{closest, did_you_mean};
 use std::env;
 use std::path::Path;
 
+/// Flags that select a cluster, so that no profile of the settings is read.
+const CLUSTERS: [&str; 4] = ["kubeconfig", "context", "cluster", "server"];
+
 /// Commands without settings: they run also when the file is invalid.
 const WITHOUT: [&str; 5] = ["version", "completion", "__complete", "config", "discover"];
 
@@ -91,15 +94,23 @@ fn values(
         (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
         (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object. Other commands read what they are given, and live objects unless a flag forbids it.
+        // of `cel` is one object, and that of `prove` is no flag. Other commands read what they are given, and live objects unless a
+        // flag forbids it.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel")
+        | (SettingKey::Old, "cel" | "prove")
         | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
         }
+        // It would name the folder to write.
+        (SettingKey::Profile, "fetch") => false,
+        // They show the objects of a cluster, which a profile does not have.
+        (SettingKey::Profile, "get" | "scale") => false,
+        (SettingKey::Profile, _) if CLUSTERS.iter().any(|flag| is_given(given, flag)) => false,
+        // Without `--live`, `lint` reads no cluster.
+        (SettingKey::Profile, "lint") => is_given(given, "live"),
         (SettingKey::Output, "lint") if is_given(given, "convert") => false,
         (SettingKey::Output, "test") if has(given, "init") => false,
         _ => true,

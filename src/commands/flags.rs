@@ -16,6 +16,7 @@ mod rendering;
 mod reports;
 pub mod server;
 mod severities;
+mod static_manifests;
 mod targets;
 mod updates;
 

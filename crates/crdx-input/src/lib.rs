@@ -21,6 +21,7 @@ mod kustomize;
 pub mod packed_path;
 mod patterns;
 pub mod pending_documents;
+pub mod profile;
 mod read_bytes;
 pub mod remote;
 pub mod render;

@@ -21,6 +21,11 @@ use std::path::PathBuf;
   kubectl crdx fetch --from-cluster --context prod --out prod
   kubectl crdx validate objects/ --crds prod/crds --policies prod/policies
 
+  # Save a profile: the settings, APIs, CRDs, policies and admission objects of a cluster, without Secrets, tokens and
+  # addresses; then validate as that cluster would, without access to it
+  kubectl crdx fetch --from-cluster --context prod --profile prod
+  kubectl crdx validate objects/ --profile prod
+
 A URL may name a file, a .tar.gz archive or a packed Helm chart, of which crds/ is read; URL//PATH names a file or a directory in an \
 archive. Downloads are kept in the user's cache directory, \
 or in that of the variable CRDX_CACHE.
@@ -46,6 +51,9 @@ pub struct Fetch {
     /// The directory for the objects of the cluster
     #[arg(long, value_name = "DIR", default_value = "crdx-cluster", requires = "from_cluster")]
     pub out: PathBuf,
+    /// With --profile, also save the RBAC objects of the cluster, for policies with an authorizer
+    #[arg(long, requires = "profile")]
+    pub rbac: bool,
     /// Output format: json (documented in docs/output.md) [default: a table]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
     pub output: Option<OnlyJson>,

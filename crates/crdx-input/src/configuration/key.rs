@@ -62,6 +62,8 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
+    /// The profile of a cluster, which is read in its place.
+    Profile,
     /// Files and directories to validate.
     Paths,
     /// Whether subdirectories are read.
@@ -82,7 +84,7 @@ pub enum SettingKey {
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -98,6 +100,7 @@ impl SettingKey {
         Self::EnableAdmissionPlugins,
         Self::DisableAdmissionPlugins,
         Self::AdmissionControlConfigFile,
+        Self::Profile,
         Self::Paths,
         Self::Recursive,
         Self::Offline,
@@ -126,6 +129,7 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
             Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
             Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+            Self::Profile => "profile",
             Self::Paths => "paths",
             Self::Recursive => "recursive",
             Self::Offline => "offline",
@@ -155,6 +159,7 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
             Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
             Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+            Self::Profile => "CRDX_PROFILE",
             Self::Paths => "CRDX_PATHS",
             Self::Recursive => "CRDX_RECURSIVE",
             Self::Offline => "CRDX_OFFLINE",
@@ -188,7 +193,13 @@ impl SettingKey {
     pub fn is_paths(self) -> bool {
         matches!(
             self,
-            Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile | Self::Paths | Self::Values
+            Self::Crds
+                | Self::Policies
+                | Self::Old
+                | Self::AdmissionControlConfigFile
+                | Self::Profile
+                | Self::Paths
+                | Self::Values
         )
     }
 
@@ -237,7 +248,8 @@ impl SettingKey {
             | Self::EmulatedVersion
             | Self::EnableAdmissionPlugins
             | Self::DisableAdmissionPlugins
-            | Self::AdmissionControlConfigFile => {
+            | Self::AdmissionControlConfigFile
+            | Self::Profile => {
                 if value.is_empty() {
                     return Err(ValueError::Empty);
                 }
