@@ -138,8 +138,10 @@ impl Command {
     ///
     /// Directories of `-k` are left to kustomize, which also reads repositories.
     pub fn missing_paths(&self) -> Vec<Note> {
-        let GivenPaths { definitions, mut others } = self.given_paths();
-        others.retain(|path| !commits::is_as_of_commit(path));
+        let GivenPaths { mut definitions, mut others } = self.given_paths();
+        for paths in [&mut definitions, &mut others] {
+            paths.retain(|path| !commits::is_as_of_commit(path));
+        }
         let mut missing = files::missing(&others, &InputOptions::default());
         missing.extend(files::missing(&definitions, &InputOptions::default().of_definitions()));
         missing
@@ -189,7 +191,7 @@ impl Command {
             }
             Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
-            Self::Lint(args) => none.add_crds(&args.paths.all()).add(&args.old).add_crds(&args.crds),
+            Self::Lint(args) => none.add_crds(&args.paths.all()).add_crds(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
             Self::Explain(args) => none.add_crds(&args.crds),
             Self::Rbac(args) => none.add_crds(&args.crds),
