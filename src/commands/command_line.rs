@@ -6,6 +6,7 @@ use crate::commands::cel::args::Cel;
 use crate::commands::completion::args::{Complete, Completion};
 use crate::commands::config::args::Config;
 use crate::commands::diff::args::Diff;
+use crate::commands::discover::args::Discover;
 #[cfg(feature = "serve")]
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
@@ -19,6 +20,7 @@ use crate::commands::lint::args::Lint;
 use crate::commands::lsp::args::Lsp;
 use crate::commands::openapi::args::Openapi;
 use crate::commands::options::args::Options;
+use crate::commands::prove::args::Prove;
 use crate::commands::rbac::args::Rbac;
 use crate::commands::rehearse::args::Rehearse;
 use crate::commands::scale::args::Scale;
@@ -87,6 +89,7 @@ const COMMANDS: &[(&str, Define)] = &[
     ("diff", Diff::augment_args),
     ("get", Get::augment_args),
     ("rehearse", Rehearse::augment_args),
+    ("prove", Prove::augment_args),
     ("cel", Cel::augment_args),
     ("lint", Lint::augment_args),
     ("test", Test::augment_args),
@@ -104,6 +107,7 @@ const COMMANDS: &[(&str, Define)] = &[
     ("lsp", Lsp::augment_args),
     #[cfg(feature = "cluster")]
     ("fetch", Fetch::augment_args),
+    ("discover", Discover::augment_args),
     ("config", Config::augment_args),
     ("options", Options::augment_args),
     ("completion", Completion::augment_args),
@@ -192,6 +196,8 @@ pub enum Command {
     Get(Get),
     /// Show the effect of a new CRD, new admission policies or a cluster upgrade on stored objects
     Rehearse(Rehearse),
+    /// Find the smallest objects that a new CRD rejects, prunes, defaults or prints differently, or show that there are none
+    Prove(Prove),
     /// Evaluate a CEL expression, estimate its cost and check whether it could be a validation rule
     Cel(Cel),
     /// Validate a CRD or an admission policy, and show the cost of its rules and what an update would break
@@ -222,6 +228,8 @@ pub enum Command {
     /// Download the CRDs with a URL, or save the CRDs and policies of a cluster, for use without a connection
     #[cfg(feature = "cluster")]
     Fetch(Fetch),
+    /// Find what a repository has for Kubernetes, and write the .crdx.yaml that validates it
+    Discover(Discover),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
     Config(Config),
     /// List the flags that select the cluster and the user

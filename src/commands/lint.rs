@@ -5,6 +5,7 @@
 
 pub mod args;
 mod convert;
+mod faults;
 mod report;
 
 use super::sink::{Ending, Sink, Streams};
@@ -14,16 +15,20 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_cluster::Connection;
+use crdx_engine::lint::breaking::evidence;
 use crdx_engine::lint::check::{self, Linted, Old, policy};
 use crdx_engine::lint::policies::references::Objects;
 use crdx_engine::report::{SourceLocation, Verdict};
+use crdx_engine::search::faults::FaultEffort;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
 use crdx_input::InputOptions;
+use crdx_input::render::ChartValues;
 use crdx_input::required::{Required, Sources};
 use crdx_output::printable::complain;
+use crdx_server::server::Timestamp;
 use crdx_value::Value;
-use crdx_value::release::Release;
+use crdx_value::release::{Release, ReleaseSet};
 use report::LintReport;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -47,7 +52,7 @@ pub fn run(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
 fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
-    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None);
+    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
     let mut add = |mut linted: Linted| {
         options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));
         sink.add(&linted);
@@ -64,16 +69,18 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Err(item) => add(Linted::new(*item)),
         }
     }
-    let mut live =
-        args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
-    let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| {
-        let simulated = live.as_ref().map(Live::simulated);
-        if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
-            complain!("note: {note}");
+    let mut live = (args.live || !args.cluster.profile.is_empty())
+        .then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let releases = match (&args.kubernetes.kubernetes_version, &live) {
+        (Some(releases), _) => args.server.configured(releases)?,
+        (None, None) => args.server.release(Release::NEWEST)?.into(),
+        (None, Some(live)) => {
+            let crdx_cluster::Simulated { release, note } = live.simulated();
+            note.iter().for_each(|note| complain!("note: {note}"));
+            args.server.release_of_cluster(release, live.connection.as_ref().map_err(Clone::clone))?.into()
         }
-        simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
-    });
-    let releases = args.server.configured(&releases)?;
+    };
+    let effort = if args.thorough { FaultEffort::THOROUGH } else { FaultEffort::DEFAULT };
     let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();
     let mut note = |object: &Value| objects.add(object, releases.newest());
@@ -106,7 +113,9 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Some(live) => live.find(name),
         };
         let mut linted = match old {
-            Ok(old) => check::definition(&object, old, &releases, now),
+            Ok(old) => {
+                with_evidence(check::definition(&object, old, &releases, now), old, object.value(), (&releases, now))
+            }
             Err(error) => {
                 let mut linted = check::definition(&object, None, &releases, now);
                 linted.item.verdict = Verdict::CannotTell;
@@ -115,12 +124,27 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
                 linted
             }
         };
+        faults::add(&mut linted, object.value(), &object.finder(), releases.newest(), effort);
         severities.apply(&mut linted.item);
         add(linted);
     }
     let report = sink.finish(&Ending { notes: &[], releases: &releases })?;
     flags::report_notes(&options);
     Ok(report.exit)
+}
+
+/// Adds an object to each breaking change.
+fn with_evidence(
+    mut linted: Linted,
+    old: Option<&Old>,
+    new: &Value,
+    (releases, now): (&ReleaseSet, Timestamp),
+) -> Linted {
+    if let Some(old) = old.filter(|_| !linted.breaking.is_empty()) {
+        let newest = (releases.newest(), now);
+        evidence::search((&old.value, new), &mut linted.breaking, newest, evidence::EFFORT);
+    }
+    linted
 }
 
 /// Returns the key of an object of `--old`.

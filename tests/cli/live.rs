@@ -10,6 +10,7 @@ mod get;
 mod hostile;
 mod lists;
 mod policies;
+mod profile;
 mod real;
 mod service_families;
 mod volumes;

@@ -285,6 +285,7 @@ impl Validate {
             given: Arc::new(given),
             live: None,
             unsimulated: Arc::default(),
+            served: Arc::default(),
         };
         let simulator = Simulator {
             settings,

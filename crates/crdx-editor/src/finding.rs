@@ -4,6 +4,7 @@ use super::check::{Checked, Tested};
 use super::fix::{self, Fix};
 use super::text::Text;
 use crdx_engine::lint::advice::advice;
+use crdx_engine::lint::breaking::evidence::LocatedChange;
 use crdx_engine::lint::check::Linted;
 use crdx_engine::report::severity::DROPPED_FIELD;
 use crdx_engine::report::{self, Diagnostic, FieldHint, ObjectReport, SourceLocation, Verdict};
@@ -151,7 +152,7 @@ fn of_linted(object: &Object, linted: &Linted, text: &Text) -> Vec<Finding> {
         fix: fix::limits(object, &advice, text),
         message: advice.message,
     }));
-    all.extend(linted.breaking.iter().map(|(change, location)| Finding {
+    all.extend(linted.breaking.iter().map(|LocatedChange { change, location, .. }| Finding {
         range: range(location, text),
         severity: Severity::Warning,
         kind: format!("breaking/{}", change.kind.as_str()),

@@ -3,7 +3,7 @@
 use super::text::Text;
 use crdx_engine::lint::advice::Advice;
 use crdx_engine::lint::bounds::Bound;
-use crdx_engine::lint::schema_path;
+use crdx_engine::schema_steps::schema_path;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::suites::update::{edits, updated};
 use crdx_engine::suites::{CaseOutcome, Suite};

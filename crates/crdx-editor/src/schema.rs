@@ -2,7 +2,7 @@
 
 use super::built_in;
 use super::check::Checker;
-use crdx_engine::lint;
+use crdx_engine::schema_steps;
 use crdx_engine::simulation::hints;
 use crdx_text::spans::PathStep;
 use crdx_value::{Value, group_version};
@@ -29,15 +29,15 @@ pub fn at<'a>(schema: &'a Value, path: &[PathStep]) -> Option<&'a Value> {
 
 /// The path of a field in the schema, as the server prints it: `.properties[spec].items`.
 pub fn schema_path(root: &Value, path: &[PathStep]) -> Option<String> {
-    Some(lint::schema_path(&steps(root, path)?))
+    Some(schema_steps::schema_path(&steps(root, path)?))
 }
 
 /// The path of a field as `lint` prints it: `spec.list[*].name`.
 pub fn value_path(root: &Value, path: &[PathStep]) -> Option<String> {
-    Some(lint::value_path(&steps(root, path)?))
+    Some(schema_steps::value_path(&steps(root, path)?))
 }
 
-fn steps(root: &Value, path: &[PathStep]) -> Option<Vec<lint::SchemaStep>> {
+fn steps(root: &Value, path: &[PathStep]) -> Option<Vec<schema_steps::SchemaStep>> {
     let mut schema = root;
     let step = |step: &PathStep| {
         let (found, next) = below(schema, step)?;
@@ -48,15 +48,15 @@ fn steps(root: &Value, path: &[PathStep]) -> Option<Vec<lint::SchemaStep>> {
 }
 
 /// The step to the schema of a member or item, and this schema.
-fn below<'a>(schema: &'a Value, step: &PathStep) -> Option<(lint::SchemaStep, &'a Value)> {
+fn below<'a>(schema: &'a Value, step: &PathStep) -> Option<(schema_steps::SchemaStep, &'a Value)> {
     match step {
-        PathStep::Item(_) => Some((lint::SchemaStep::Items, schema.get("items")?)),
+        PathStep::Item(_) => Some((schema_steps::SchemaStep::Items, schema.get("items")?)),
         PathStep::Member(name) => {
             let property = schema.get("properties").and_then(|properties| properties.get(name));
             let values = || schema.get("additionalProperties").filter(|schema| schema.as_object().is_some());
             match property {
-                Some(property) => Some((lint::SchemaStep::Property(name.clone()), property)),
-                None => Some((lint::SchemaStep::Values, values()?)),
+                Some(property) => Some((schema_steps::SchemaStep::Property(name.clone()), property)),
+                None => Some((schema_steps::SchemaStep::Values, values()?)),
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Example objects of a CRD: [`generate`] makes one from the schema, the server checks it, and [`search`] changes it
 //! until the server accepts it or the budget is spent. The same CRD always gives the same example. [`built_in`] has examples of built-in kinds.
 
+pub(crate) mod boundaries;
 #[cfg(feature = "builtin")]
 mod built_in;
 pub(crate) mod changes;
 mod checker;
 pub(crate) mod generate;
-mod search;
+pub(crate) mod search;
 pub(crate) mod strings;
 mod vocabulary;
 
@@ -51,7 +52,7 @@ pub enum ExampleError {
 /// # Errors
 /// Returns an error if the schema requires a larger object than a server stores.
 pub fn example(checker: &Checker, fields: ExampleFields) -> Result<Example, ExampleError> {
-    let (object, rejection) = search::accepted(checker, start(checker, fields)?);
+    let (object, rejection) = search::accepted(checker, start(checker, fields)?, search::BUDGET);
     Ok(Example { object, rejection })
 }
 

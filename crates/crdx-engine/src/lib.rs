@@ -12,13 +12,20 @@ pub mod documents;
 #[cfg(feature = "simulator")]
 pub mod cluster;
 
+#[cfg(feature = "simulator")]
+pub mod profile;
+
 pub mod simulation;
 
-pub mod lint;
+pub mod schema_steps;
 
 pub mod rehearsal;
 
 pub mod examples;
+
+pub mod search;
+
+pub mod lint;
 
 pub mod suites;
 

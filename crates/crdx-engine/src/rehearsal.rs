@@ -6,6 +6,7 @@
 mod columns;
 #[cfg(feature = "simulator")]
 pub mod policies;
+mod replace;
 
 pub use columns::ColumnChange;
 

@@ -6,7 +6,9 @@ use crate::commands::flags::{Inputs, Paths, Reading, Target, targets};
 use crate::commands::validate::args::Validate;
 use crdx_engine::documents::Note;
 use crdx_input::files::commits;
+use crdx_input::profile::DESCRIPTION;
 use crdx_input::{InputOptions, files};
+use std::path::Path;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -101,6 +103,10 @@ impl Command {
             Self::Rehearse(args) => {
                 args.old = resolve(args.old.as_slice(), args.definition.as_slice(), None)?.pop();
             }
+            Self::Prove(args) => {
+                let old = resolve(std::slice::from_ref(&args.old), std::slice::from_ref(&args.new), None)?;
+                args.old = old.into_iter().next().unwrap_or_default();
+            }
             _ => {}
         }
         Ok(())
@@ -139,6 +145,35 @@ impl Command {
         missing
     }
 
+    /// Returns an error for a profile that does not exist, and for more than the command reads.
+    pub fn profile_error(&self) -> Option<Note> {
+        let (profiles, reads_several) = match self {
+            Self::Validate(args) => (&args.cluster.profile, true),
+            Self::Diff(args) => (&args.cluster.profile, true),
+            Self::Get(args) => (&args.cluster.profile, false),
+            Self::Scale(args) => (&args.cluster.profile, false),
+            Self::Rehearse(args) => (&args.cluster.profile, false),
+            Self::Lint(args) => (&args.cluster.profile, false),
+            Self::Explain(args) => (&args.cluster.profile, false),
+            Self::Example(args) => (&args.cluster.profile, false),
+            Self::Schema(args) => (&args.cluster.profile, false),
+            Self::Openapi(args) => (&args.cluster.profile, false),
+            #[cfg(feature = "serve")]
+            Self::Serve(args) => (&args.cluster.profile, false),
+            // `fetch` writes it.
+            _ => return None,
+        };
+        let problem = |folder: &Path, message: String, help: &str| {
+            Some(files::note(&folder.display().to_string(), message, Some(help.to_owned())))
+        };
+        if let Some(folder) = profiles.iter().find(|folder| !folder.join(DESCRIPTION).is_file()) {
+            let help = "write one with kubectl crdx fetch --from-cluster --profile FOLDER";
+            return problem(folder, "there is no profile in this folder".to_owned(), help);
+        }
+        let second = profiles.get(1).filter(|_| !reads_several)?;
+        problem(second, "this command reads one profile".to_owned(), "give --profile once")
+    }
+
     fn given_paths(&self) -> GivenPaths {
         let none = GivenPaths::default();
         match self {
@@ -152,8 +187,9 @@ impl Command {
                 let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add_crds(&args.crds);
                 definitions.add(&args.filenames).add(&args.policies.policies)
             }
+            Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
-            Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add_crds(&args.crds),
+            Self::Lint(args) => none.add_crds(&args.paths.all()).add(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
             Self::Explain(args) => none.add_crds(&args.crds),
             Self::Rbac(args) => none.add_crds(&args.crds),
@@ -176,6 +212,7 @@ impl Command {
             Self::Get(args) => Some(&mut args.reading),
             Self::Scale(args) => Some(&mut args.reading),
             Self::Rehearse(args) => Some(&mut args.reading),
+            Self::Prove(args) => Some(&mut args.reading),
             #[cfg(feature = "serve")]
             Self::Serve(args) => Some(&mut args.reading),
             _ => None,

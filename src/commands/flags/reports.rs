@@ -54,6 +54,8 @@ impl ReportFormat {
         &[Self::Table, Self::Json, Self::Html, Self::Sarif, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
     /// The formats of `rehearse`.
     pub const OF_REHEARSE: &'static [Self] = &[Self::Table, Self::Json, Self::Html, Self::Markdown];
+    /// The formats of `prove`.
+    pub const OF_PROVE: &'static [Self] = &[Self::Table, Self::Json, Self::Markdown];
     /// The formats of `test`.
     pub const OF_TEST: &'static [Self] = &[Self::Json, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
 

@@ -50,6 +50,9 @@ pub struct Lint {
     /// validated as new ones
     #[arg(long, conflicts_with_all = ["old", "convert", "offline"])]
     pub live: bool,
+    /// Try more cases and objects for the findings that an object or a proof shows
+    #[arg(long, conflicts_with = "convert")]
+    pub thorough: bool,
     /// Print CRDs of v1beta1 as v1, and report the changes of the conversion on standard error
     #[arg(long, conflicts_with = "render")]
     pub convert: bool,

@@ -1,5 +1,6 @@
 //! Prints the results of `lint`.
 
+mod evidence;
 mod page;
 
 use crate::commands::exit::Exit;
@@ -7,7 +8,8 @@ use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::advice::{self, shortened};
 use crdx_engine::lint::bounds::Bound;
-use crdx_engine::lint::breaking::{BreakingChange, Ratcheting};
+use crdx_engine::lint::breaking::Ratcheting;
+use crdx_engine::lint::breaking::evidence::LocatedChange;
 use crdx_engine::lint::check::Linted;
 use crdx_engine::lint::costs::{Estimate, ExpressionCost, SchemaCost};
 use crdx_engine::lint::needs::Needs;
@@ -235,9 +237,9 @@ impl LintReport {
         text
     }
 
-    fn breaking(&self, changes: &[(BreakingChange, SourceLocation)]) -> String {
+    fn breaking(&self, changes: &[LocatedChange]) -> String {
         let mut text = String::new();
-        for (change, location) in changes {
+        for LocatedChange { change, location, evidence } in changes {
             let ratcheting = change.ratcheting.text();
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
@@ -253,6 +255,7 @@ impl LintReport {
                 Some(&ratcheting),
                 self.look.color,
             ));
+            text.push_str(&evidence::text(evidence));
         }
         if !changes.is_empty() {
             let s = if changes.len() == 1 { "" } else { "s" };
@@ -288,7 +291,7 @@ fn case(linted: &Linted) -> Case {
         case.outcome = Outcome::Failed;
         case.result = "breaking";
     }
-    case.findings.extend(linted.breaking.iter().map(|(change, location)| Finding {
+    case.findings.extend(linted.breaking.iter().map(|LocatedChange { change, location, .. }| Finding {
         level: Level::Warning,
         rule: format!("breaking/{}", change.kind.as_str()),
         field: Some(change.path.clone()),
@@ -415,7 +418,7 @@ fn schema_value(schema: &SchemaCost) -> Value {
     value
 }
 
-fn change_value((change, location): &(BreakingChange, SourceLocation)) -> Value {
+fn change_value(LocatedChange { change, location, evidence }: &LocatedChange) -> Value {
     let mut value = object([
         ("path", Value::from(change.path.as_str())),
         ("type", change.kind.as_str().into()),
@@ -430,6 +433,9 @@ fn change_value((change, location): &(BreakingChange, SourceLocation)) -> Value 
     };
     if let (Some((key, how)), Some(members)) = (ratcheting, value.as_object_mut()) {
         members.insert(key.to_owned(), how);
+    }
+    if let Some(members) = value.as_object_mut() {
+        members.extend(evidence::members(evidence));
     }
     value
 }

@@ -2,9 +2,9 @@
 //! accepts the CRD.
 
 use super::{Pair, mutate::Rng, subjects};
-use crdx_engine::lint::SchemaStep;
 use crdx_engine::lint::bounds::Bound;
 use crdx_engine::lint::costs::{self, ExpressionCost};
+use crdx_engine::schema_steps::SchemaStep;
 use crdx_server::crd;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

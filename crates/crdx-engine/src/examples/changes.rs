@@ -236,6 +236,11 @@ fn below(path: &[String], name: &str) -> Vec<String> {
     path.iter().cloned().chain([name.to_owned()]).collect()
 }
 
+/// Returns the texts to try for a node with its own rules.
+pub(crate) fn texts_of(schema: &Schema) -> Vec<String> {
+    texts(&Vocabulary::from_schema(schema), schema)
+}
+
 /// Returns the texts to try: constants of the rules, texts that match those constants as patterns, variations of both,
 /// and common texts.
 fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {

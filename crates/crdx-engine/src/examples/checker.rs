@@ -47,6 +47,8 @@ pub struct Checker {
     /// The schema of the version.
     pub schema: Arc<Schema>,
     server: Server,
+    /// The name of the CRD.
+    definition: String,
     collection: String,
     compiled: SchemaNode,
     release: Release,
@@ -77,6 +79,7 @@ impl Checker {
         let namespace = crd.spec.namespaced().then_some("default");
         Ok(Self {
             version: version.clone(),
+            definition: crd.name().to_owned(),
             collection: address::collection(&crd.spec.group, version, &crd.spec.names.plural, namespace),
             api_version: format!("{}/{version}", crd.spec.group),
             kind: crd.spec.names.kind.clone(),
@@ -99,6 +102,15 @@ impl Checker {
     /// Returns the reason why the server rejects the object.
     pub fn send(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
         let path = format!("{}?{STRICT_DRY_RUN}", self.collection);
+        answered(self.server.handle_owned(request::plain(Operation::Create, &path, object.clone())))
+    }
+
+    /// As [`send`](Self::send), for a client that does not ask for errors about unknown fields: they are dropped.
+    ///
+    /// # Errors
+    /// Returns the reason why the server rejects the object.
+    pub(crate) fn send_with_unknown_fields(&self, object: &Value) -> Result<Arc<Value>, Rejection> {
+        let path = format!("{}?dryRun=All&fieldValidation=Ignore", self.collection);
         answered(self.server.handle_owned(request::plain(Operation::Create, &path, object.clone())))
     }
 
@@ -126,6 +138,11 @@ impl Checker {
             Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
             _ => &rejection.errors,
         }
+    }
+
+    /// Returns the object after pruning and defaulting; `None` if it cannot be decoded.
+    pub(crate) fn defaulted(&self, object: &Value) -> Option<Value> {
+        self.server.read_of(&self.definition, &self.version, object)?.ok()
     }
 
     /// Returns true if the object violates the schema itself, so that the server does not evaluate rules.

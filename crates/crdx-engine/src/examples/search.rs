@@ -9,8 +9,8 @@ use crdx_value::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
-/// The maximum number of objects that the server checks.
-const BUDGET: usize = 600;
+/// The maximum number of objects that the server checks for an example.
+pub(crate) const BUDGET: usize = 600;
 /// The most memory of the objects and changes, in bytes.
 const MEMORY: u64 = 64 << 20;
 /// The most cost of all evaluations of rules.
@@ -32,8 +32,8 @@ struct RejectedObject {
     changes: Option<VecDeque<Changes>>,
 }
 
-/// Returns the object that the server accepts, or the best object found and the reason why the server rejects it.
-pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
+/// Returns the object that the server accepts, or the best of `budget` objects and the reason why the server rejects it.
+pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Option<Rejection>) {
     let mut seen = HashSet::new();
     let Some(rejection) = checker.create(&start) else { return (start, None) };
     seen.insert(json::to_string(&start));
@@ -65,11 +65,11 @@ pub fn accepted(checker: &Checker, start: Value) -> (Value, Option<Rejection>) {
             queue.push(Reverse((score, checked.len())));
             checked.push(RejectedObject { object, rejection, score, changes: None });
             spent += 1;
-            if score < least || spent >= BUDGET || over {
+            if score < least || spent >= budget || over {
                 break;
             }
         }
-        if spent >= BUDGET {
+        if spent >= budget {
             break;
         }
         if !changes.is_empty() {

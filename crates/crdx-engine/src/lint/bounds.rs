@@ -1,6 +1,6 @@
 //! Finds limits that make a rule cheap enough. Each suggested limit was verified by an estimate.
 
-use super::{SchemaStep, below, below_mut, steps_below, value_path};
+use crate::schema_steps::{SchemaStep, below, below_mut, steps_below, value_path};
 use crdx_cel::env::BaseEnv;
 use crdx_server::crd::validation::rules::Scope;
 use crdx_server::rules::compile::compile;

@@ -6,6 +6,7 @@
 //! with duplicates may get other duplicates.
 
 mod compare;
+pub mod evidence;
 
 use crdx_server::crd::Spec;
 use crdx_server::schema::Schema;

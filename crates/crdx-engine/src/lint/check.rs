@@ -6,7 +6,8 @@ pub mod policy;
 use crate::documents::manifest_path;
 use crate::kubectl::FieldValidation;
 use crate::kubectl::request::{self, RequestOptions};
-use crate::lint::breaking::{self, BreakingChange};
+use crate::lint::breaking;
+use crate::lint::breaking::evidence::{Evidence, LocatedChange};
 use crate::lint::costs::{self, SchemaCost};
 use crate::lint::{formats, policies};
 use crate::report::{Action, Diagnostic, ObjectReport, ServerResponse, SourceLocation, Verdict, merged};
@@ -36,7 +37,7 @@ pub struct Linted {
     /// The schemas with rules, and the source location of each expression.
     pub costs: Vec<(SchemaCost, Vec<SourceLocation>)>,
     /// The breaking changes.
-    pub breaking: Vec<(BreakingChange, SourceLocation)>,
+    pub breaking: Vec<LocatedChange>,
     /// The expressions of a policy, and the source location of each.
     pub expressions: Vec<(policies::ExpressionCost, SourceLocation)>,
 }
@@ -96,8 +97,12 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
     }));
     if let Some(old) = old.and_then(|old| crd::decode(&old.value).ok()) {
         let changes = breaking::changes(&old.crd.spec, &typed.spec);
-        linted.breaking =
-            changes.into_iter().map(|change| (located(&change.crd_field), change)).map(|(s, c)| (c, s)).collect();
+        let located = |change: breaking::BreakingChange| LocatedChange {
+            location: located(&change.crd_field),
+            change,
+            evidence: Evidence::NotSearched,
+        };
+        linted.breaking = changes.into_iter().map(located).collect();
     }
     linted
 }

@@ -4,7 +4,7 @@
 //! filled in where the surrounding schema implies them. The author of the CRD must correct everything else that keeps a
 //! schema from being structural.
 
-use super::{SchemaStep, schema_path, steps_below};
+use crate::schema_steps::{self, SchemaStep, schema_path, steps_below};
 use crdx_server::crd::{CustomResourceDefinition, Validation};
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 use crdx_value::Value;
@@ -121,7 +121,7 @@ fn pruned(schema: &Schema, steps: &mut Vec<SchemaStep>, version_name: &str, chan
             [] => "all fields".to_owned(),
             known => format!("all fields except {}", known.join(", ")),
         };
-        changes.push(format!("{version_name}: {} loses {all_but}", super::value_path(steps)));
+        changes.push(format!("{version_name}: {} loses {all_but}", schema_steps::value_path(steps)));
     }
     for (step, node) in steps_below(schema) {
         if steps.is_empty() && step == SchemaStep::Property("metadata".to_owned()) {

@@ -3,7 +3,7 @@
 
 use super::bounds::{self, Bound, RuleExpression, Search};
 use super::needs::Needs;
-use super::{SchemaStep, schema_path, steps_below, value_path};
+use crate::schema_steps::{SchemaStep, schema_path, steps_below, value_path};
 use crdx_cel::env::BaseEnv;
 use crdx_server::crd::Spec;
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT, Scope};

@@ -1,6 +1,6 @@
 //! String formats that some releases ignore.
 
-use super::{SchemaStep, schema_path, steps_below};
+use crate::schema_steps::{SchemaStep, schema_path, steps_below};
 use crdx_server::crd::Spec;
 use crdx_server::schema::{Schema, format};
 use crdx_value::release::{Release, ReleaseSet};

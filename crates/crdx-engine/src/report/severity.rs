@@ -6,11 +6,18 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The types of findings of this program: none is the server's, and none decides a verdict.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 24] = [
+    "AvoidableTransition",
     CONFLICTING_OBJECT,
+    "DeadRule",
+    "DefaultViolatesRule",
     DROPPED_FIELD,
     "ExpressionType",
+    "FailingMessage",
     "Format",
+    "ImpliedRule",
+    "ImpossibleBranch",
+    "ImpossibleValue",
     INPUT,
     JOINED_DOCUMENTS,
     "NodePortRange",
@@ -20,6 +27,9 @@ const TYPES: [&str; 14] = [
     "PolicyNotFound",
     "PublishedSchema",
     "StoredVersions",
+    "UnchangedUpdate",
+    "Unsatisfiable",
+    "UnsatisfiableRule",
     "Unservable",
 ];
 
@@ -169,7 +179,8 @@ mod tests {
         assert_eq!(error("Input"), "write TYPE=SEVERITY, such as Input=note");
         // The severity of the server's messages cannot be set.
         assert!(
-            error("Warning=off").starts_with("unknown type \"Warning\"; give one of ConflictingObject, droppedField, ")
+            error("Warning=off")
+                .starts_with("unknown type \"Warning\"; give one of AvoidableTransition, ConflictingObject, ")
         );
         for (name, severity) in ["error", "warning", "note", "off"].iter().zip(Severity::ALL) {
             assert_eq!(format!("Format={name}").parse(), Ok(SeverityOf { kind: "Format", severity }));

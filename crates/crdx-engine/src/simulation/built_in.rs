@@ -48,7 +48,7 @@ pub(super) fn complete(
     if let Some(families) = submission.families.filter(|_| submission.absent.is_some()) {
         families.explain(item, sent, server.release());
         if item.verdict != Verdict::Rejected {
-            item.warnings.extend(service_allocations::unusual_node_ports(sent, locator));
+            item.warnings.extend(service_allocations::unusual_node_ports(sent, context.served.node_ports, locator));
         }
     }
     if item.verdict == Verdict::Accepted && submission.resource.is_typed() {

@@ -8,6 +8,7 @@ use super::known_cluster::created::Created;
 use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
+use super::server_settings::ServedSettings;
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::{RequestKind, Verb};
@@ -43,6 +44,8 @@ pub struct SimulationContext<'a> {
     pub given: &'a Arc<GivenObjects>,
     /// The objects that were read from the cluster.
     pub live: Option<&'a Arc<LiveObjects>>,
+    /// What the server serves.
+    pub served: &'a ServedSettings,
 }
 
 /// The request to send and the objects it may update.

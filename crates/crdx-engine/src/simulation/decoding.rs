@@ -9,9 +9,9 @@ use super::identity::{self, FieldLocator, Namespace};
 use super::known_cluster::KnownCluster;
 use super::object::{Kind, Object};
 use super::resource::SimulatedResource;
-use super::served::{deprecation, not_served};
+use super::served::{deprecation, no_matches, not_served};
 use super::unsent::Unsent;
-use crate::cluster;
+use crate::cluster::{self, Cluster};
 use crate::kubectl::Verb;
 use crate::report::{ASK_THE_CLUSTER, Identity, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::kubectl_errors;
@@ -75,17 +75,11 @@ impl UnansweredObject<'_> {
         object: &mut Object,
         (group, version, kind): &Kind,
     ) -> ObjectReport {
+        if let Some(item) = unserved(context, object, (group, version, kind), false) {
+            return item;
+        }
         let own = identity::identity(object.value(), Namespace::Own);
         let release = context.server.release();
-        match served_by_cluster(context, (group, version, kind)) {
-            Ok(true) => {}
-            Ok(false) => return not_served(release, own, object),
-            Err(error) => {
-                let mut item = object.item(own, Verdict::CannotTell, error.message);
-                item.help = error.help;
-                return item;
-            }
-        }
         let minor = release.minor().number().into();
         let row = table::table().kind(&api_version(group, version), kind, minor).filter(|row| row.served);
         let Some(row) = row else {
@@ -222,10 +216,48 @@ impl UnansweredObject<'_> {
     }
 }
 
-/// Returns true if the cluster serves a kind that its release does not serve by default.
-fn served_by_cluster(context: SimulationContext<'_>, kind: (&str, &str, &str)) -> Result<bool, cluster::Error> {
-    match context.cluster {
-        Some(cluster) if cluster.is_configured() => cluster.serves(kind),
-        _ => Ok(false),
+/// Returns the item of an object of a built-in kind that the server does not serve. `by_default` is true for the kinds that its
+/// release serves without configuration.
+pub fn unserved(
+    context: SimulationContext<'_>,
+    object: &mut Object,
+    kind: (&str, &str, &str),
+    by_default: bool,
+) -> Option<ObjectReport> {
+    let is_served = is_served(context, kind, by_default);
+    if matches!(is_served, Ok(true)) {
+        return None;
+    }
+    let own = identity::identity(object.value(), Namespace::Own);
+    Some(match is_served {
+        Ok(_) if by_default => no_matches(object, own, "; --runtime-config of the server disables it"),
+        Ok(_) => not_served(context.server.release(), own, object),
+        Err(error) => {
+            let mut item = object.item(own, Verdict::CannotTell, error.message);
+            item.help = error.help;
+            item
+        }
+    })
+}
+
+fn is_served(
+    context: SimulationContext<'_>,
+    kind: (&str, &str, &str),
+    by_default: bool,
+) -> Result<bool, cluster::Error> {
+    let cluster = context.cluster.filter(|cluster| cluster.is_configured());
+    if by_default && context.served.depends_on_cluster {
+        // Discovery without Pods is not that of an API server for clusters, so that it does not say what it lacks.
+        let is_whole = |cluster: &dyn Cluster| cluster.serves(("", "v1", "Pod"));
+        return match cluster {
+            Some(cluster) if is_whole(cluster)? => cluster.serves(kind),
+            _ => Ok(true),
+        };
+    }
+    let (group, version, kind_name) = kind;
+    match context.served.runtime_config.serves(group, version, &resources::plural(kind_name)) {
+        Some(served) => Ok(served),
+        None if by_default => Ok(true),
+        None => cluster.map_or(Ok(false), |cluster| cluster.serves(kind)),
     }
 }

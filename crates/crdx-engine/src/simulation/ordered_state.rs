@@ -377,7 +377,7 @@ impl OrderedState {
                     format!("another CRD with this name is at {first}"),
                 );
                 item.identity = identity;
-                item.help = Some("leave one of them out: only the first is used here".to_owned());
+                item.help = Some("leave one of them out, such as with --ignore, or name a directory of an archive as ARCHIVE//DIR: only the first is used here".to_owned());
                 item
             }
         };

@@ -13,7 +13,7 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
-use super::server_settings::{self, UnsimulatedSettings};
+use super::server_settings::{self, ServedSettings, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
 use super::{encrypted, submit};
@@ -49,6 +49,8 @@ pub struct SimulatorSettings {
     pub live: Option<Arc<LiveObjects>>,
     /// The settings of the server that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
+    /// What the server serves.
+    pub served: Arc<ServedSettings>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -189,6 +191,7 @@ impl Simulator {
             cluster: self.settings.cluster.as_deref(),
             given: &self.settings.given,
             live: self.settings.live.as_ref(),
+            served: &self.settings.served,
         }
     }
 }

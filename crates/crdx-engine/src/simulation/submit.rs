@@ -8,7 +8,7 @@ pub(super) mod send;
 
 use super::built_in;
 use super::context::SimulationContext;
-use super::decoding::{Unanswered, UnansweredObject};
+use super::decoding::{self, Unanswered, UnansweredObject};
 use super::earlier_object::EarlierObject;
 use super::known_cluster::created::Created;
 use super::resource::SimulatedResource;
@@ -34,6 +34,12 @@ pub(crate) fn submit(
     identity: Identity,
     (before, created): (Before, &Created),
 ) -> Simulated {
+    if let SimulatedResource::BuiltIn(built_in) = resource
+        && let kind = (built_in.group, built_in.version, built_in.kind)
+        && let Some(item) = decoding::unserved(context, &mut object, kind, true)
+    {
+        return item.into();
+    }
     let warnings = std::mem::take(&mut object.warnings);
     let value = object.take_value();
     let mut simulated = submit_value(context, resource, value, identity, (before, created), &object.finder());

@@ -39,7 +39,7 @@ impl Renderer {
             field: None,
         };
         let costs = linted.costs.iter_mut().flat_map(|(_, locations)| locations);
-        let changes = linted.breaking.iter_mut().map(|(_, location)| location);
+        let changes = linted.breaking.iter_mut().map(|located| &mut located.location);
         let expressions = linted.expressions.iter_mut().map(|(_, location)| location);
         costs.chain(changes).chain(expressions).for_each(|location| self.replace(location, &subject));
     }

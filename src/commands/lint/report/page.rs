@@ -1,9 +1,10 @@
 //! The HTML page of `lint`: for each CRD or policy the server's response, the cost of its expressions as bars, and its
 //! breaking changes.
 
+use super::evidence;
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::bounds::Bound;
-use crdx_engine::lint::breaking::BreakingChange;
+use crdx_engine::lint::breaking::evidence::LocatedChange;
 use crdx_engine::lint::costs::{ExpressionCost, SchemaCost};
 use crdx_engine::lint::policies;
 use crdx_engine::report::{ObjectReport, SourceLocation, Verdict};
@@ -77,7 +78,7 @@ pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
 pub fn details(
     item: &ObjectReport,
     costs: &[(SchemaCost, Vec<SourceLocation>)],
-    breaking: &[(BreakingChange, SourceLocation)],
+    breaking: &[LocatedChange],
     expressions: &[(policies::ExpressionCost, SourceLocation)],
 ) -> String {
     let name = match (&*item.identity.kind, &*item.identity.name) {
@@ -117,10 +118,14 @@ pub fn details(
     if !breaking.is_empty() {
         text.push_str("<h4>What breaks for stored objects</h4>\n");
     }
-    for (change, location) in breaking {
+    for LocatedChange { change, location, evidence } in breaking {
         let ratcheting = change.ratcheting.text();
         let words = format!("{}: {}", change.path, change.detail);
         text.push_str(&message(MessageSeverity::Warning, &words, Some(location), Some(&ratcheting)));
+        let shown = evidence::text(evidence);
+        if !shown.is_empty() {
+            let _ = writeln!(text, "<pre>{}</pre>", escaped(&shown));
+        }
     }
     if !expressions.is_empty() {
         let limit = cost::count(PER_CALL_LIMIT);

@@ -1,7 +1,7 @@
 //! Compares two schemas of one version, node by node.
 
 use super::{BreakingChange, ChangeKind, Ratcheting};
-use crate::lint::{SchemaStep, schema_path, steps_below, value_path};
+use crate::schema_steps::{SchemaStep, below, schema_path, steps_below, value_path};
 use crdx_server::schema::{Schema, SchemaOrBool};
 use crdx_value::{Value, json};
 
@@ -57,7 +57,7 @@ impl Comparison<'_> {
         self.fields(old, new, keep);
         let merges = new.type_ != "array" || new.x_list_type.as_deref() == Some("map");
         for (step, node) in steps_below(new) {
-            let Some(before) = crate::lint::below(old, &step) else { continue };
+            let Some(before) = below(old, &step) else { continue };
             let anchor = self.anchor;
             if step == SchemaStep::Items && !merges {
                 self.anchor = anchor.or(Some(self.steps.len()));

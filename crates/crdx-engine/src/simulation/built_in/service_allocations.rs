@@ -31,19 +31,27 @@ pub fn named(service: &Value) -> Vec<String> {
     addresses.map(str::to_owned).chain(ports.map(|port| port.to_string())).collect()
 }
 
-/// Warns about node ports outside the default range. The range of a cluster cannot be read, and dry runs do not check it.
-pub(super) fn unusual_node_ports(service: &Value, locator: &dyn FieldLocator) -> Vec<Diagnostic> {
+/// Warns about node ports outside of the range of the server, or of the default one if it is not known: dry runs do not check it.
+pub(super) fn unusual_node_ports(
+    service: &Value,
+    known: Option<(u16, u16)>,
+    locator: &dyn FieldLocator,
+) -> Vec<Diagnostic> {
+    let range = known.map_or(NODE_PORTS, |(first, last)| first.into()..=last.into());
     let ports = service.at(&["spec", "ports"]).and_then(Value::as_array).unwrap_or_default();
     let numbers = ports.iter().enumerate().filter_map(|(at, port)| Some((at, port.get("nodePort")?.as_int()?)));
-    let unusual = numbers.filter(|(_, number)| *number != 0 && !NODE_PORTS.contains(number));
+    let unusual = numbers.filter(|(_, number)| *number != 0 && !range.contains(number));
+    let condition = match known {
+        Some((first, last)) => format!("its --service-node-port-range is {first}-{last}"),
+        None => {
+            format!("unless its --service-node-port-range has it (default {}-{})", NODE_PORTS.start(), NODE_PORTS.end())
+        }
+    };
     let warning = |(at, number): (usize, i64)| {
         let path = format!("spec.ports[{at}].nodePort");
-        let (first, last) = (NODE_PORTS.start(), NODE_PORTS.end());
         Diagnostic {
             kind: NODE_PORT_RANGE.to_owned(),
-            message: format!(
-                "{path}: the API server rejects {number}, unless its --service-node-port-range has it (default {first}-{last})"
-            ),
+            message: format!("{path}: the API server rejects {number}, {condition}"),
             location: Some(locator.field(&path)),
             help: Some("choose a port of the range, or leave nodePort out to let the server choose".to_owned()),
             field: Some(path),

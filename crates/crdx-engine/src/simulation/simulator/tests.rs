@@ -39,6 +39,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         given: Arc::new(given),
         live: None,
         unsimulated: Arc::default(),
+        served: Arc::default(),
     };
     let tracks_fields = request_kind.verb == Verb::ServerSide;
     let built_in = BuiltInServer::new(Release::NEWEST, Timestamp::default(), AdmissionPlugins::all());

@@ -1,0 +1,213 @@
+//! The objects that a search asks about.
+//!
+//! An [`Edit`] changes an accepted object where two schemas differ, at a rule, in a union or at an optional field. The search
+//! tries single edits first, then a second one on what the old CRD accepted, then random combinations.
+
+use super::differing::DifferingNode;
+use super::place::placed;
+use crate::examples::boundaries::beyond;
+use crate::examples::changes::{Changes, changed, of_error, of_unions, texts_of};
+use crate::examples::generate::{self, ExampleFields};
+use crate::schema_steps::{SchemaStep, steps_below};
+use crdx_server::schema::Schema;
+use crdx_value::{Value, json};
+use std::collections::{HashSet, VecDeque};
+
+/// The maximum number of values for one node.
+const MAX_VALUES: usize = 120;
+/// The maximum number of optional fields.
+const MAX_FIELDS: usize = 600;
+/// The number of generated values of a node.
+const GENERATED: usize = 4;
+
+/// A change of an object.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// Sets a value at a node, or removes it.
+    Place(Vec<SchemaStep>, Option<Value>),
+    /// Changes values at known places.
+    Change(Changes),
+}
+
+impl Edit {
+    /// Returns the changed object; `None` if the edit does not apply.
+    pub fn on(&self, root: &Schema, object: &Value) -> Option<Value> {
+        match self {
+            Self::Place(steps, value) => placed(root, object, steps, value.as_ref()),
+            Self::Change(changes) => Some(changed(object, changes)),
+        }
+    }
+}
+
+/// Returns the edits at the nodes at which the schemas differ, those of each node in turn.
+pub fn at_differences(nodes: &[DifferingNode<'_>]) -> Vec<Edit> {
+    let of_nodes = nodes.iter().map(|node| {
+        let values = values(node.old, node.new);
+        let removal = std::iter::once(Edit::Place(node.steps.clone(), None));
+        let placed = values.into_iter().map(|value| Edit::Place(node.steps.clone(), Some(value)));
+        removal.chain(placed).chain(required(node)).collect::<VecDeque<_>>()
+    });
+    in_turn(of_nodes.collect())
+}
+
+/// Returns edits that remove fields that the new schema requires.
+fn required(node: &DifferingNode<'_>) -> Vec<Edit> {
+    let names = node.new.map(|schema| schema.required.as_slice()).unwrap_or_default();
+    let before = node.old.map(|schema| schema.required.as_slice()).unwrap_or_default();
+    let new = names.iter().filter(|name| !before.contains(name));
+    new.map(|name| {
+        let steps = node.steps.iter().cloned().chain([SchemaStep::Property(name.clone())]);
+        Edit::Place(steps.collect(), None)
+    })
+    .collect()
+}
+
+/// Returns objects in which a value is changed that the rules at the differing nodes use.
+pub fn at_rules(new: &Schema, bases: &[Value], nodes: &[DifferingNode<'_>]) -> Vec<Value> {
+    let with_rules = nodes.iter().filter(|node| node.new.is_some_and(|schema| !schema.x_validations.is_empty()));
+    let of_nodes = with_rules.flat_map(|node| {
+        bases.iter().filter_map(move |base| {
+            let (object, path) = with_node(new, base, node)?;
+            let changed = of_error(new, &object, &path).into_iter().map(|changes| changed(&object, &changes));
+            Some(changed.chain([object.clone()]).collect::<VecDeque<_>>())
+        })
+    });
+    in_turn(of_nodes.collect())
+}
+
+/// Returns an object that has the node, and the path of its value.
+fn with_node(new: &Schema, base: &Value, node: &DifferingNode<'_>) -> Option<(Value, Vec<String>)> {
+    let schema = node.old.or(node.new)?;
+    let mut path = Vec::new();
+    let mut at = base;
+    for step in &node.steps {
+        let name = match (step, at) {
+            (SchemaStep::Property(name), _) => name.clone(),
+            (SchemaStep::Items, _) => "0".to_owned(),
+            (SchemaStep::Values, Value::Object(members)) => members.keys().next()?.clone(),
+            (SchemaStep::Values, _) => "example".to_owned(),
+        };
+        at = crdx_server::rules::node::step(at, &name).unwrap_or(&Value::Null);
+        path.push(name);
+    }
+    if node.steps.is_empty() || !at.is_null() {
+        return Some((base.clone(), path));
+    }
+    let value = generate::value(schema, ExampleFields::Full, 0);
+    Some((placed(new, base, &node.steps, Some(&value))?, path))
+}
+
+/// Returns edits for the branches of unions, and edits that set and remove optional fields.
+pub fn elsewhere(old: &Schema, base: &Value) -> Vec<Edit> {
+    let mut all: Vec<Edit> = of_unions(old, base).into_iter().map(Edit::Change).collect();
+    optional(old, &mut Vec::new(), &mut all);
+    all
+}
+
+fn optional(schema: &Schema, steps: &mut Vec<SchemaStep>, all: &mut Vec<Edit>) {
+    for (step, node) in steps_below(schema) {
+        if all.len() >= MAX_FIELDS {
+            return;
+        }
+        if steps.is_empty() && is_type_or_metadata(&step) {
+            continue;
+        }
+        let is_required = matches!(&step, SchemaStep::Property(name) if schema.required.contains(name));
+        steps.push(step);
+        let forms = [ExampleFields::Minimal, ExampleFields::Full].map(|fields| generate::value(node, fields, 0));
+        all.extend(forms.into_iter().map(|value| Edit::Place(steps.clone(), Some(value))));
+        if !is_required {
+            all.push(Edit::Place(steps.clone(), None));
+        }
+        optional(node, steps, all);
+        steps.pop();
+    }
+}
+
+/// Returns true for `apiVersion`, `kind` and `metadata` of an object.
+fn is_type_or_metadata(step: &SchemaStep) -> bool {
+    matches!(step, SchemaStep::Property(name) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
+}
+
+/// Returns values for a node whose schema changes: values that the old schema accepts and the new one may reject come first.
+pub fn values(old: Option<&Schema>, new: Option<&Schema>) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    let Some(known) = old.or(new) else { return all };
+    if let (Some(old), Some(new)) = (old, new) {
+        all.extend(old.enum_.iter().filter(|value| !new.enum_.contains(value)).cloned());
+        all.extend(old.nullable.then_some(Value::Null));
+    }
+    let made: Vec<Value> = [ExampleFields::Minimal, ExampleFields::Full]
+        .into_iter()
+        .flat_map(|fields| (0..GENERATED).map(move |number| generate::value(known, fields, number)))
+        .collect();
+    let narrow = limited(known, new);
+    for value in &made {
+        all.extend(beyond(&narrow, value));
+        all.extend(repeated(value));
+    }
+    all.extend(made);
+    if known.type_ == "string" || known.x_int_or_string {
+        all.extend([new, old].into_iter().flatten().flat_map(texts_of).map(Value::from));
+        all.extend(samples(known).into_iter().map(Value::from));
+    }
+    all.extend([old, new].into_iter().flatten().flat_map(|schema| schema.enum_.iter().cloned()));
+    if known.type_ == "boolean" {
+        all.extend([Value::Bool(true), Value::Bool(false)]);
+    }
+    distinct(all, MAX_VALUES)
+}
+
+/// Returns the old schema with the limits of the new one, whose boundaries are of interest.
+fn limited(old: &Schema, new: Option<&Schema>) -> Schema {
+    let Some(new) = new else { return old.clone() };
+    Schema {
+        max_length: new.max_length,
+        min_length: new.min_length,
+        max_items: new.max_items,
+        min_items: new.min_items,
+        max_properties: new.max_properties,
+        min_properties: new.min_properties,
+        maximum: new.maximum,
+        minimum: new.minimum,
+        exclusive_maximum: new.exclusive_maximum,
+        exclusive_minimum: new.exclusive_minimum,
+        multiple_of: new.multiple_of,
+        pattern: new.pattern.clone(),
+        enum_: Vec::new(),
+        ..old.clone()
+    }
+}
+
+/// Returns the list with its first item twice, and twice in a longer list.
+fn repeated(value: &Value) -> Vec<Value> {
+    let Some((first, _)) = value.as_array().and_then(<[Value]>::split_first) else { return Vec::new() };
+    vec![vec![first.clone(), first.clone()].into()]
+}
+
+/// Returns texts that match the pattern of a node, of different lengths.
+fn samples(schema: &Schema) -> Vec<String> {
+    let Ok(pattern) = crdx_regexp::Regexp::new(&schema.pattern) else { return Vec::new() };
+    if schema.pattern.is_empty() || pattern.size() > 5_000 {
+        return Vec::new();
+    }
+    let least = schema.min_length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0).min(4096);
+    (0..5)
+        .flat_map(|more| (0..4).map(move |choice| (more * more, choice)))
+        .filter_map(|(more, choice)| pattern.sample(least + more, choice))
+        .collect()
+}
+
+fn distinct(all: Vec<Value>, most: usize) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    all.into_iter().filter(|value| seen.insert(json::to_string(value))).take(most).collect()
+}
+
+/// Takes one element of each queue in turn.
+fn in_turn<T>(mut queues: Vec<VecDeque<T>>) -> Vec<T> {
+    let mut all = Vec::new();
+    while queues.iter().any(|queue| !queue.is_empty()) {
+        all.extend(queues.iter_mut().filter_map(VecDeque::pop_front));
+    }
+    all
+}

@@ -1,0 +1,177 @@
+//! Faults of one CRD that an object or a proof shows.
+//!
+//! ```text
+//! fragment      the fields and constants of a rule, if its truth depends on finitely many cases
+//! models        one value for each of these cases
+//! rules         rules that are always or never true, or implied; values that the rules exclude
+//! schema        bounds that contradict each other, union branches that nothing satisfies
+//! objects       defaults that violate rules, transition rules that can be avoided, failing message expressions
+//! ```
+//!
+//! A fault is reported only with the object that shows it or if it follows from the CRD.
+
+mod fragment;
+mod models;
+mod objects;
+mod rules;
+mod schema;
+
+use crate::examples::Checker;
+use crate::schema_steps::{SchemaStep, schema_path, steps_below, value_path};
+use crdx_server::crd;
+use crdx_server::schema::Schema;
+use crdx_value::Value;
+use crdx_value::release::Release;
+
+/// The kind of a fault; the names are types of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// No value is valid.
+    Unsatisfiable,
+    /// No value satisfies a branch of `oneOf` or `anyOf`.
+    ImpossibleBranch,
+    /// No valid value has a value that the schema allows.
+    ImpossibleValue,
+    /// A rule is true for every value that the schema allows.
+    DeadRule,
+    /// A rule is true for no value.
+    UnsatisfiableRule,
+    /// A rule is true whenever another one is.
+    ImpliedRule,
+    /// An object that does not set a field is rejected because of the field's default.
+    DefaultViolatesRule,
+    /// A transition rule does not forbid to remove a value and to set another one.
+    AvoidableTransition,
+    /// A transition rule forbids updates that leave the value as it is.
+    UnchangedUpdate,
+    /// A message expression fails for an object that the rule rejects.
+    FailingMessage,
+}
+
+impl FaultKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::Unsatisfiable,
+        Self::ImpossibleBranch,
+        Self::ImpossibleValue,
+        Self::DeadRule,
+        Self::UnsatisfiableRule,
+        Self::ImpliedRule,
+        Self::DefaultViolatesRule,
+        Self::AvoidableTransition,
+        Self::UnchangedUpdate,
+        Self::FailingMessage,
+    ];
+
+    /// Returns the type of the finding.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unsatisfiable => "Unsatisfiable",
+            Self::ImpossibleBranch => "ImpossibleBranch",
+            Self::ImpossibleValue => "ImpossibleValue",
+            Self::DeadRule => "DeadRule",
+            Self::UnsatisfiableRule => "UnsatisfiableRule",
+            Self::ImpliedRule => "ImpliedRule",
+            Self::DefaultViolatesRule => "DefaultViolatesRule",
+            Self::AvoidableTransition => "AvoidableTransition",
+            Self::UnchangedUpdate => "UnchangedUpdate",
+            Self::FailingMessage => "FailingMessage",
+        }
+    }
+}
+
+/// A fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The kind.
+    pub kind: FaultKind,
+    /// The path of the field in the CRD.
+    pub crd_field: String,
+    /// A description.
+    pub message: String,
+    /// The objects that show it, in the order in which they are written; none if it is proved.
+    pub objects: Vec<Value>,
+}
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultEffort {
+    /// The most cases of the rules of one node.
+    pub models: usize,
+    /// The most objects for one rule.
+    pub objects: usize,
+}
+
+impl FaultEffort {
+    /// The effort of `lint`.
+    pub const DEFAULT: Self = Self { models: 256, objects: 40 };
+    /// The effort of `lint --thorough`.
+    pub const THOROUGH: Self = Self { models: 8192, objects: 400 };
+}
+
+/// A node of a schema.
+struct FaultNode<'s> {
+    schema: &'s Schema,
+    steps: Vec<SchemaStep>,
+    prefix: &'s str,
+}
+
+impl FaultNode<'_> {
+    fn path(&self) -> String {
+        value_path(&self.steps)
+    }
+
+    fn crd_field(&self, keyword: &str) -> String {
+        format!("{}{}.{keyword}", self.prefix, schema_path(&self.steps))
+    }
+
+    fn fault(&self, kind: FaultKind, keyword: &str, message: String) -> Fault {
+        Fault { kind, crd_field: self.crd_field(keyword), message, objects: Vec::new() }
+    }
+}
+
+/// The maximum number of nodes of one schema.
+const MAX_NODES: usize = 20_000;
+
+/// Returns the faults of a CRD that the server accepts, version by version; versions with the same schema are examined once.
+pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<Fault> {
+    let Ok(decoded) = crd::decode(definition) else { return Vec::new() };
+    let spec = decoded.crd.spec;
+    let (mut found, mut examined) = (Vec::new(), Vec::new());
+    for (index, version) in spec.versions.iter().enumerate() {
+        let Some(root) = spec.schema(&version.name) else { continue };
+        if examined.contains(&root) {
+            continue;
+        }
+        examined.push(root);
+        let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
+        let mut nodes = Vec::new();
+        collect(root, &prefix, &mut Vec::new(), &mut nodes);
+        for node in &nodes {
+            found.extend(schema::faults(node, release));
+            found.extend(rules::faults(node, release, effort));
+        }
+        if version.served
+            && nodes.iter().any(|node| !node.schema.x_validations.is_empty())
+            && let Ok(checker) = Checker::new(definition, Some(&version.name), release)
+        {
+            found.extend(objects::faults(&checker, &nodes, release, effort));
+        }
+    }
+    found
+}
+
+fn collect<'s>(schema: &'s Schema, prefix: &'s str, steps: &mut Vec<SchemaStep>, all: &mut Vec<FaultNode<'s>>) {
+    if all.len() >= MAX_NODES {
+        return;
+    }
+    all.push(FaultNode { schema, steps: steps.clone(), prefix });
+    for (step, child) in steps_below(schema) {
+        steps.push(step);
+        collect(child, prefix, steps, all);
+        steps.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Faults that an object shows.
+
+use super::rules::clear_rules;
+use super::{Fault, FaultEffort, FaultKind, FaultNode};
+use crate::examples::changes::{changed, of_error};
+use crate::examples::generate::{self, ExampleFields};
+use crate::examples::{self, Checker, Example};
+use crate::schema_steps::{SchemaStep, below_mut};
+use crate::search::candidates;
+use crate::search::place::placed;
+use crdx_server::rules::Rules;
+use crdx_server::rules::node::steps;
+use crdx_server::schema::Schema;
+use crdx_value::Value;
+use crdx_value::release::Release;
+
+/// The servers of one version, and an object that they accept.
+struct Subject<'s> {
+    checker: &'s Checker,
+    base: Value,
+    effort: FaultEffort,
+    release: Release,
+}
+
+/// Returns the faults of a version that an object shows.
+pub fn faults(checker: &Checker, nodes: &[FaultNode<'_>], release: Release, effort: FaultEffort) -> Vec<Fault> {
+    let mut found = Vec::new();
+    let rules_above = |node: &FaultNode<'_>| {
+        let is_above =
+            |other: &&FaultNode<'_>| other.steps.len() < node.steps.len() && node.steps.starts_with(&other.steps);
+        nodes.iter().filter(is_above).any(|other| !other.schema.x_validations.is_empty())
+    };
+    let is_of_interest = |node: &&FaultNode<'_>| {
+        let rules = &node.schema.x_validations;
+        rules.iter().any(|rule| is_transition(&rule.rule) || !rule.message_expression.is_empty())
+            || (node.schema.default.is_some() && rules_above(node))
+    };
+    let interesting: Vec<&FaultNode<'_>> = nodes.iter().filter(is_of_interest).collect();
+    if interesting.is_empty() {
+        return found;
+    }
+    let Ok(Example { object, rejection: None }) = examples::example(checker, ExampleFields::Minimal) else {
+        return found;
+    };
+    let subject = Subject { checker, base: object, effort, release };
+    for node in interesting {
+        if node.schema.default.is_some() && rules_above(node) {
+            found.extend(subject.default(node));
+        }
+        if node.schema.x_validations.iter().any(|rule| is_transition(&rule.rule)) {
+            found.extend(subject.transition(node));
+        }
+        for (index, rule) in node.schema.x_validations.iter().enumerate() {
+            if !rule.message_expression.is_empty() && !is_transition(&rule.rule) {
+                found.extend(subject.message(node, index));
+            }
+        }
+    }
+    found
+}
+
+fn is_transition(rule: &str) -> bool {
+    rule.contains("oldSelf")
+}
+
+impl Subject<'_> {
+    fn with(&self, node: &FaultNode<'_>, value: Option<&Value>) -> Option<Value> {
+        placed(&self.checker.schema, &self.base, &node.steps, value)
+    }
+
+    /// An object that lacks the field and is rejected because of the default: it is accepted with another value.
+    fn default(&self, node: &FaultNode<'_>) -> Option<Fault> {
+        let default = node.schema.default.as_ref()?;
+        let object = placed(&self.checker.schema, &self.with(node, Some(default))?, &node.steps, None)?;
+        let rejection = self.checker.create(&object)?;
+        if self.checker.violates_schema(&object) {
+            return None;
+        }
+        let values = candidates::values(Some(node.schema), None).into_iter().filter(|value| value != default);
+        let mut others = values.take(self.effort.objects).filter_map(|value| self.with(node, Some(&value)));
+        others.find(|other| self.checker.create(other).is_none())?;
+        let error = rejection.errors.first().map_or_else(|| rejection.message.clone(), ToString::to_string);
+        let message = format!("{}: with its default, an object without the field is rejected: {error}", node.path());
+        Some(Fault { objects: vec![object], ..node.fault(FaultKind::DefaultViolatesRule, "default", message) })
+    }
+
+    /// An update that changes nothing and is rejected, or updates that together avoid a transition rule.
+    fn transition(&self, node: &FaultNode<'_>) -> Option<Fault> {
+        let keyword = "x-kubernetes-validations";
+        let values = candidates::values(Some(node.schema), None);
+        let objects = values.iter().filter_map(|value| self.with(node, Some(value)));
+        let objects = objects.filter(|object| self.checker.create(object).is_none());
+        let objects: Vec<Value> = objects.take(self.effort.objects.min(6)).collect();
+        for object in &objects {
+            if self.rejects(node, object, object) {
+                let message = format!("{}: a transition rule rejects an update that changes nothing", node.path());
+                let fault = node.fault(FaultKind::UnchangedUpdate, keyword, message);
+                return Some(Fault { objects: vec![object.clone()], ..fault });
+            }
+        }
+        if !matches!(node.steps.last(), Some(SchemaStep::Property(_))) || node.schema.default.is_some() {
+            return None;
+        }
+        let first = objects.first()?;
+        let unset = placed(&self.checker.schema, first, &node.steps, None)?;
+        let accepts = |from: &Value, to: &Value| matches!(self.checker.update(from, to), Some((_, _, Ok(_))));
+        let second = objects.iter().skip(1).find(|second| self.rejects(node, first, second))?;
+        if !accepts(first, &unset) || !accepts(&unset, second) {
+            return None;
+        }
+        let message = format!(
+            "{}: an update that removes the field and another one that sets it again avoid the transition rule; require the field, or put the rule on its parent",
+            node.path()
+        );
+        let objects = vec![first.clone(), unset, second.clone()];
+        Some(Fault { objects, ..node.fault(FaultKind::AvoidableTransition, keyword, message) })
+    }
+
+    /// Returns true if an update is rejected with an error at the node.
+    fn rejects(&self, node: &FaultNode<'_>, from: &Value, to: &Value) -> bool {
+        let Some((_, _, Err(rejection))) = self.checker.update(from, to) else { return false };
+        let depth = node.steps.len();
+        rejection.errors.iter().any(|error| steps(&error.field).is_ok_and(|path| path.len() >= depth) || depth == 0)
+    }
+
+    /// An object that the rule rejects, and for which its message expression fails.
+    fn message(&self, node: &FaultNode<'_>, index: usize) -> Option<Fault> {
+        let rule = node.schema.x_validations.get(index)?;
+        let mut schema = Schema::clone(&self.checker.schema);
+        clear_rules(&mut schema);
+        let own = node.steps.iter().try_fold(&mut schema, |schema, step| below_mut(schema, step))?;
+        let message = crdx_server::schema::ValidationRule {
+            rule: format!("size({}) >= 0", rule.message_expression),
+            message_expression: String::new(),
+            ..rule.clone()
+        };
+        let bare = crdx_server::schema::ValidationRule { message_expression: String::new(), ..rule.clone() };
+        own.x_validations = vec![bare, message];
+        let rules = Rules::new(&schema, self.release)?;
+        let is_failing = |object: &Value| {
+            let evaluations = rules.evaluations(object, None);
+            let of = |rule: usize| evaluations.iter().filter(move |one| one.rule == rule);
+            of(0).zip(of(1)).any(|(own, message)| !own.holds && !message.holds)
+        };
+        let value = generate::value(node.schema, ExampleFields::Full, 0);
+        let minimal = generate::value(node.schema, ExampleFields::Minimal, 0);
+        for start in [minimal, value] {
+            let object = if node.steps.is_empty() { self.base.clone() } else { self.with(node, Some(&start))? };
+            let path = path_in(&object, &node.steps)?;
+            let changes =
+                of_error(&self.checker.schema, &object, &path).into_iter().map(|changes| changed(&object, &changes));
+            for object in std::iter::once(object.clone()).chain(changes).take(self.effort.objects) {
+                let sees_defaults =
+                    |object: &Value| self.checker.defaulted(object).is_some_and(|object| is_failing(&object));
+                if !self.checker.violates_schema(&object)
+                    && sees_defaults(&object)
+                    && self.checker.create(&object).is_some()
+                {
+                    let message = format!(
+                        "{}: the messageExpression fails for an object that the rule rejects, so the message is another one",
+                        node.path()
+                    );
+                    let keyword = format!("x-kubernetes-validations[{index}].messageExpression");
+                    return Some(Fault {
+                        objects: vec![object],
+                        ..node.fault(FaultKind::FailingMessage, &keyword, message)
+                    });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Returns the path of the first value of a node.
+fn path_in(object: &Value, steps: &[SchemaStep]) -> Option<Vec<String>> {
+    let mut at = object;
+    let mut path = Vec::new();
+    for step in steps {
+        let name = match (step, at) {
+            (SchemaStep::Property(name), _) => name.clone(),
+            (SchemaStep::Items, _) => "0".to_owned(),
+            (SchemaStep::Values, Value::Object(members)) => members.keys().next()?.clone(),
+            (SchemaStep::Values, _) => return None,
+        };
+        at = crdx_server::rules::node::step(at, &name)?;
+        path.push(name);
+    }
+    Some(path)
+}

@@ -1,0 +1,103 @@
+//! Objects that show an effect at a given place, such as `spec.list[*].name`.
+
+use crate::search::Counterexample;
+use crate::search::probe::{Effects, Question};
+use crdx_server::rules::node::steps;
+use crdx_value::Value;
+
+/// What happens at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceEffect {
+    /// A field is required and missing.
+    Missing,
+    /// A value is rejected.
+    Invalid,
+    /// A value is dropped.
+    Pruned,
+    /// A default is another one.
+    Defaulted,
+}
+
+impl PlaceEffect {
+    fn is_of(self, question: Question, detail: &str) -> bool {
+        let is_rejection = matches!(question, Question::CreateRejected | Question::UpdateRejected);
+        let is_missing = detail.ends_with(": Required value");
+        match self {
+            Self::Missing => is_rejection && is_missing,
+            Self::Invalid => is_rejection && !is_missing,
+            Self::Pruned => question == Question::Pruned,
+            Self::Defaulted => question == Question::Defaulted,
+        }
+    }
+}
+
+/// A place and the object that shows an effect there.
+#[derive(Debug)]
+pub struct Place {
+    /// The names on the path; `*` is any name or index.
+    pattern: Vec<String>,
+    effect: PlaceEffect,
+    /// The first object that was found.
+    pub found: Option<Counterexample>,
+}
+
+impl Place {
+    /// Creates a place from the path of values, as `lint` prints it.
+    pub fn new(path: &str, effect: PlaceEffect) -> Self {
+        let pattern = if path == "self" { Vec::new() } else { steps(path).unwrap_or_default() };
+        Self { pattern, effect, found: None }
+    }
+
+    /// Returns the details of an effect that are about this place: the path of each precedes `: `.
+    pub fn details(&self, effects: &Effects) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for (question, details) in effects {
+            let here = |detail: &&String| self.effect.is_of(*question, detail) && self.is_at(detail);
+            for detail in details.iter().filter(here) {
+                if !all.contains(detail) {
+                    all.push(detail.clone());
+                }
+            }
+        }
+        all
+    }
+
+    fn is_at(&self, detail: &str) -> bool {
+        let path = detail.split_once(": ").map_or(detail, |(path, _)| path);
+        let Ok(path) = steps(if path == "<nil>" { "" } else { path }) else { return false };
+        path.len() >= self.pattern.len() && self.pattern.iter().zip(&path).all(|(one, other)| one == "*" || one == other)
+            // A place that is the whole object has only errors about it.
+            && (!self.pattern.is_empty() || path.is_empty())
+    }
+
+    /// Keeps the object if it shows an effect here and none was found before.
+    pub fn note(&mut self, object: &Value, updated: Option<&Value>, effects: &Effects) {
+        if self.found.is_some() {
+            return;
+        }
+        let details = self.details(effects);
+        if !details.is_empty() {
+            self.found = Some(Counterexample { object: object.clone(), updated: updated.cloned(), details });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_and_members_match() {
+        for (pattern, detail, is_there) in [
+            ("spec.list[*].name", "spec.list[3].name: Required value", true),
+            ("spec.list[*].name", "spec.list[3].names: Required value", false),
+            ("spec.map.*", "spec.map.x: Invalid value: 3", true),
+            ("spec.map.*", "spec.map: Invalid value: 3", false),
+            ("spec.a", "spec.a.b", true),
+            ("self", "<nil>: Invalid value: \"object\": failed rule", true),
+            ("self", "spec.a: Invalid value", false),
+        ] {
+            assert_eq!(Place::new(pattern, PlaceEffect::Invalid).is_at(detail), is_there, "{pattern} {detail}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The search for one version.
+
+use super::places::{Place, PlaceEffect};
+use crate::examples::{self, Example, ExampleFields, search::accepted};
+use crate::search::candidates::{self, Edit};
+use crate::search::differing::{self, DifferingNode};
+use crate::search::probe::{Counterexample, Probe, Question};
+use crate::search::random::Random;
+use crate::search::{Answer, Effort, Unknown, shrink};
+use crdx_server::schema::Schema;
+use crdx_value::steps::{Steps, memory};
+use crdx_value::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// The memory of all objects that are sent, in bytes, for each object of the effort.
+const MEMORY: u64 = 64 << 10;
+/// The cost of rules for each object of the effort.
+const COST: u64 = 50_000;
+/// The number of accepted objects that are changed further.
+const MAX_STARTS: usize = 48;
+/// The number of rejected objects that are mended, and the objects that are tried for each.
+const MENDED: (usize, usize) = (24, 40);
+
+/// The search for one version.
+pub struct Run<'r> {
+    probe: &'r Probe<'r>,
+    old: Arc<Schema>,
+    new: Arc<Schema>,
+    open: Vec<Question>,
+    found: BTreeMap<Question, Counterexample>,
+    /// The places for each of which an object is wanted.
+    places: Vec<Place>,
+    /// Different objects that the old CRD accepts, from which the search goes on.
+    starts: Vec<Value>,
+    /// The example objects.
+    bases: Vec<Value>,
+    seen: HashSet<String>,
+    left: usize,
+    mended: usize,
+    accepted: usize,
+    memory: Steps,
+    cost: Steps,
+    random: Random,
+}
+
+impl<'r> Run<'r> {
+    pub fn new(probe: &'r Probe<'r>, effort: Effort, open: &[Question]) -> Self {
+        let objects = effort.objects as u64;
+        Self {
+            probe,
+            old: Arc::clone(&probe.old.schema),
+            new: Arc::clone(&probe.new.schema),
+            open: open.to_vec(),
+            found: BTreeMap::new(),
+            places: Vec::new(),
+            starts: Vec::new(),
+            bases: Vec::new(),
+            seen: HashSet::new(),
+            left: effort.objects,
+            mended: 0,
+            accepted: 0,
+            memory: Steps::new(objects.saturating_mul(MEMORY)),
+            cost: Steps::new(objects.saturating_mul(COST)),
+            random: Random::new(effort.seed),
+        }
+    }
+
+    /// Also searches for objects that show an effect at each of these places.
+    pub fn at(mut self, places: &[(String, PlaceEffect)]) -> Self {
+        self.places = places.iter().map(|(path, effect)| Place::new(path, *effect)).collect();
+        self
+    }
+
+    /// Returns the objects that were found for the places.
+    pub fn at_places(self) -> Vec<Option<Counterexample>> {
+        self.places.into_iter().map(|place| place.found).collect()
+    }
+
+    /// Returns the number of objects and updates that the old CRD accepted.
+    pub fn accepted(&self) -> usize {
+        self.accepted
+    }
+
+    /// Returns the answers to the open questions.
+    pub fn answers(mut self) -> Vec<(Question, Answer)> {
+        let none = if self.accepted == 0 { Answer::CannotTell(Unknown::NoObject) } else { Answer::NoneFound };
+        let questions = std::mem::take(&mut self.open);
+        let mut answer = |question| self.found.remove(&question).map(|found| Answer::Found(Box::new(found)));
+        questions.into_iter().map(|question| (question, answer(question).unwrap_or_else(|| none.clone()))).collect()
+    }
+
+    /// Searches until all questions are answered or the effort is spent.
+    pub fn search(&mut self) {
+        let (old, new) = (Arc::clone(&self.old), Arc::clone(&self.new));
+        let nodes = differing::nodes(&old, &new);
+        self.examples();
+        let mut edits = candidates::at_differences(&nodes);
+        self.edits(&edits);
+        self.all(candidates::at_rules(&new, &self.bases.clone(), &nodes));
+        if let Some(base) = self.bases.last() {
+            edits.extend(candidates::elsewhere(&old, &base.clone()));
+        }
+        self.edits(&edits);
+        for start in self.starts.clone() {
+            self.all(candidates::at_rules(&new, &[start], &nodes));
+        }
+        self.updates();
+        self.at_random(&edits, &nodes);
+        self.updates();
+        self.shrink();
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0
+            || self.memory.are_spent()
+            || self.cost.are_spent()
+            || (self.open.iter().all(|question| self.found.contains_key(question)) && self.has_all_places())
+    }
+
+    fn has_all_places(&self) -> bool {
+        self.places.iter().all(|place| place.found.is_some())
+    }
+
+    /// Tries the examples, also with a status.
+    fn examples(&mut self) {
+        for fields in [ExampleFields::Minimal, ExampleFields::Full] {
+            let Ok(Example { object, rejection: None }) = examples::example(&self.probe.old, fields) else { continue };
+            let status = self.old.property("status");
+            let status = status.map(|schema| examples::generate::value(schema, fields, 0));
+            let mut with_status = object.clone();
+            if let (Some(status), Some(members)) = (status, with_status.as_object_mut()) {
+                members.entry("status".to_owned()).or_insert(status);
+            }
+            for object in [object, with_status] {
+                if self.is_new(&object) && self.ask(object.clone()) {
+                    self.bases.push(object);
+                }
+            }
+        }
+    }
+
+    /// Applies each edit to each example.
+    fn edits(&mut self, edits: &[Edit]) {
+        let (old, bases) = (Arc::clone(&self.old), self.bases.clone());
+        for edit in edits {
+            for base in &bases {
+                if self.is_over() {
+                    return;
+                }
+                if let Some(object) = edit.on(&old, base) {
+                    self.try_object(object);
+                }
+            }
+        }
+    }
+
+    fn all(&mut self, objects: Vec<Value>) {
+        for object in objects {
+            if self.is_over() {
+                return;
+            }
+            self.try_object(object);
+        }
+    }
+
+    /// Applies several edits to an accepted object.
+    fn at_random(&mut self, edits: &[Edit], nodes: &[DifferingNode<'_>]) {
+        let old = Arc::clone(&self.old);
+        let extra: Vec<Edit> = nodes
+            .iter()
+            .flat_map(|node| {
+                candidates::values(node.old, node.new)
+                    .into_iter()
+                    .map(|value| Edit::Place(node.steps.clone(), Some(value)))
+            })
+            .collect();
+        let mut rounds = self.left.saturating_mul(4);
+        while !self.is_over() && rounds > 0 {
+            rounds -= 1;
+            let Some(mut object) = self.random.pick(&self.starts).cloned() else { return };
+            for _ in 0..=self.random.below(4) {
+                let pool = if self.random.below(3) == 0 { &extra } else { edits };
+                let Some(edit) = self.random.pick(pool) else { continue };
+                object = edit.on(&old, &object).unwrap_or(object);
+            }
+            self.try_object(object);
+        }
+    }
+
+    fn is_new(&mut self, object: &Value) -> bool {
+        self.seen.insert(json::to_string(object))
+    }
+
+    /// Asks about an object that was not tried before. If the old CRD rejects it, a few objects near it are tried.
+    fn try_object(&mut self, object: Value) {
+        if !self.is_new(&object) || self.ask(object.clone()) || self.mended >= MENDED.0 {
+            return;
+        }
+        self.mended += 1;
+        let (near, rejection) = accepted(&self.probe.old, object, MENDED.1);
+        self.left = self.left.saturating_sub(MENDED.1 / 4);
+        if rejection.is_none() && self.is_new(&near) {
+            self.ask(near);
+        }
+    }
+
+    /// Asks about an object. Returns true if the old CRD accepts it.
+    fn ask(&mut self, object: Value) -> bool {
+        self.left = self.left.saturating_sub(1);
+        // The servers copy each object several times.
+        let _ = self.memory.take(8 * memory(&object) as u64);
+        match self.probe.effects(&object) {
+            Ok(effects) => {
+                self.accepted += 1;
+                self.places.iter_mut().for_each(|place| place.note(&object, None, &effects));
+                for (question, details) in effects {
+                    self.note(question, Counterexample { object: object.clone(), updated: None, details });
+                }
+                if self.starts.len() < MAX_STARTS {
+                    self.starts.push(object);
+                } else if self.random.below(8) == 0 {
+                    let index = self.random.below(MAX_STARTS);
+                    if let Some(start) = self.starts.get_mut(index) {
+                        *start = object;
+                    }
+                }
+                true
+            }
+            Err(rejection) => {
+                let _ = self.cost.take(rejection.cost);
+                false
+            }
+        }
+    }
+
+    /// Keeps the smallest object.
+    fn note(&mut self, question: Question, found: Counterexample) {
+        if !self.open.contains(&question) {
+            return;
+        }
+        let size = |one: &Counterexample| memory(&one.object) + one.updated.as_ref().map_or(0, memory);
+        if self.found.get(&question).is_none_or(|best| size(&found) < size(best)) {
+            self.found.insert(question, found);
+        }
+    }
+
+    /// Tries updates between accepted objects, first of each to itself.
+    fn updates(&mut self) {
+        let question = Question::UpdateRejected;
+        let is_answered = |run: &Self| !run.open.contains(&question) || run.found.contains_key(&question);
+        let starts = self.starts.clone();
+        let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
+        for (from, to) in pairs {
+            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_places()) {
+                return;
+            }
+            self.left -= 1;
+            let _ = self.memory.take(8 * (memory(from) + memory(to)) as u64);
+            let Some(details) = self.probe.update(from, to) else {
+                self.accepted += 1;
+                continue;
+            };
+            let updated = (from != to).then(|| to.clone());
+            let effects = vec![(question, details.clone())];
+            self.places.iter_mut().for_each(|place| place.note(from, updated.as_ref(), &effects));
+            self.note(question, Counterexample { object: from.clone(), updated, details });
+        }
+    }
+
+    /// Makes everything that was found as small as possible.
+    fn shrink(&mut self) {
+        for (question, found) in std::mem::take(&mut self.found) {
+            let smallest = shrunk(&found, |object, updated| self.shows(question, object, updated));
+            self.found.extend(smallest.map(|smallest| (question, smallest)));
+        }
+        let mut places = std::mem::take(&mut self.places);
+        for place in &mut places {
+            let Some(found) = place.found.take() else { continue };
+            place.found = shrunk(&found, |object, updated| self.shows_at(place, object, updated));
+        }
+        self.places = places;
+    }
+
+    /// Returns the details of an effect on an object, or on the update of one.
+    fn shows(&self, question: Question, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
+        if updated.is_none() {
+            let effects = self.probe.effects(object).ok()?;
+            if let Some((_, details)) = effects.into_iter().find(|(one, _)| *one == question) {
+                return Some(details);
+            }
+        }
+        // A transition rule may reject an update that changes nothing else.
+        let is_update = question == Question::UpdateRejected;
+        if is_update { self.probe.update(object, updated.unwrap_or(object)) } else { None }
+    }
+
+    fn shows_at(&self, place: &Place, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
+        let of_object = || Some(place.details(&self.probe.effects(object).ok()?));
+        let of_update = || {
+            let details = self.probe.update(object, updated.unwrap_or(object))?;
+            Some(place.details(&vec![(Question::UpdateRejected, details)]))
+        };
+        let of_object = if updated.is_none() { of_object() } else { None };
+        of_object.filter(|details| !details.is_empty()).or_else(of_update).filter(|details| !details.is_empty())
+    }
+}
+
+/// Returns the smallest object, and update of it, with details.
+fn shrunk(
+    found: &Counterexample,
+    shows: impl Fn(&Value, Option<&Value>) -> Option<Vec<String>>,
+) -> Option<Counterexample> {
+    let updated = found.updated.as_ref();
+    let object = shrink::shrunk(found.object.clone(), |object| shows(object, updated).is_some());
+    let updated = updated.map(|to| shrink::shrunk(to.clone(), |to| shows(&object, Some(to)).is_some()));
+    let details = shows(&object, updated.as_ref())?;
+    Some(Counterexample { object, updated, details })
+}

@@ -1,0 +1,270 @@
+//! Random objects of a CRD, sent to servers with the old and the new CRD. The generator shares nothing with the search but the
+//! two examples from which half of the objects start.
+
+use super::rng::Rng;
+use crdx_engine::examples::{self, Checker, ExampleFields};
+use crdx_engine::kubectl::{Operation, request};
+use crdx_engine::rehearsal::{Edit, Plan, Releases, Stage};
+use crdx_engine::report::Difference;
+use crdx_engine::search::Question;
+use crdx_regexp::Regexp;
+use crdx_server::schema::Schema;
+use crdx_server::server::http::address;
+use crdx_server::server::{ResponseBody, Server, Timestamp};
+use crdx_value::release::Release;
+use crdx_value::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub struct RandomObjects {
+    old: Checker,
+    new: Server,
+    plan: Plan,
+    stage: Stage,
+    collection: String,
+    starts: Vec<Value>,
+    rng: Rng,
+    texts: Vec<String>,
+}
+
+impl RandomObjects {
+    pub fn new(old: &Value, new: &Value, rng: Rng) -> Option<Self> {
+        let plan = Plan::new(Some(old.clone()), new.clone(), Releases::both(Release::NEWEST), Timestamp::default());
+        let plan = plan.ok()?;
+        let checker = Checker::new(old, None, Release::NEWEST).ok()?;
+        let server = Server::builder(Release::NEWEST, 0).without_managed_fields().build();
+        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, new.clone()));
+        if answer.code >= 400 {
+            return None;
+        }
+        let plural = new.str_at(&["spec", "names", "plural"])?;
+        let namespace = plan.namespaced.then_some("default");
+        let starts = [ExampleFields::Minimal, ExampleFields::Full].into_iter();
+        let starts = starts.filter_map(|fields| examples::example(&checker, fields).ok()).map(|made| made.object);
+        let mut texts: Vec<String> =
+            ["", "a", "b1", "zebra", "0", "x.y", "A", "a-b", "10%", "5m", "1Gi", "http://a.b", "2020-02-02T02:02:02Z"]
+                .map(str::to_owned)
+                .to_vec();
+        texts.extend([3, 4, 5, 6, 12, 13, 60, 61, 64, 254].map(|length| "a".repeat(length)));
+        Some(Self {
+            starts: starts.collect(),
+            collection: address::collection(&plan.group, &checker.version, plural, namespace),
+            stage: plan.stage().ok()?,
+            old: checker,
+            new: server,
+            plan,
+            rng,
+            texts,
+        })
+    }
+
+    /// Sends random objects for a time at most, and returns one object for each effect that occurs, and the number of objects.
+    pub fn search(&mut self, objects: usize, time: Duration) -> (BTreeMap<Question, Value>, usize) {
+        let mut found = BTreeMap::new();
+        let schema = Arc::clone(&self.old.schema);
+        let mut pool = self.starts.clone();
+        let (start, mut sent) = (Instant::now(), 0);
+        while sent < objects && start.elapsed() < time {
+            sent += 1;
+            let mut object =
+                if pool.is_empty() || self.rng.chance(5) { self.whole(&schema) } else { self.rng.pick(&pool).clone() };
+            for _ in 0..self.rng.below(4) {
+                self.mutate(&schema, &mut object, 0);
+            }
+            let Ok(created) = self.old.send(&object) else { continue };
+            if pool.len() < 200 {
+                pool.push(object.clone());
+            } else {
+                let index = self.rng.below(200);
+                pool[index] = object.clone();
+            }
+            for question in self.effects(&object, &created) {
+                found.entry(question).or_insert_with(|| object.clone());
+            }
+        }
+        (found, sent)
+    }
+
+    fn effects(&self, object: &Value, created: &Arc<Value>) -> Vec<Question> {
+        let mut all = Vec::new();
+        let path = format!("{}?dryRun=All&fieldValidation=Ignore", self.collection);
+        let answer = self.new.handle_owned(request::plain(Operation::Create, &path, object.clone()));
+        match answer.body {
+            ResponseBody::Json(other) if answer.code < 400 => {
+                let difference = Difference::between(&without_metadata(created), &without_metadata(&other), created);
+                if !difference.defaulted.is_empty() || !difference.changed.is_empty() {
+                    all.push(Question::Defaulted);
+                }
+            }
+            _ => all.push(Question::CreateRejected),
+        }
+        let namespace = if self.plan.namespaced { "default" } else { "" };
+        if let Ok(outcome) = self.plan.rehearse(&self.stage, namespace, Value::clone(created)) {
+            let difference = &outcome.difference;
+            if matches!(outcome.edit, Edit::Blocked(_)) {
+                all.push(Question::UpdateRejected);
+            }
+            if !difference.lost.is_empty() {
+                all.push(Question::Pruned);
+            }
+            if !difference.defaulted.is_empty() || !difference.changed.is_empty() {
+                all.push(Question::Defaulted);
+            }
+            if !outcome.cells.is_empty() {
+                all.push(Question::Printed);
+            }
+        }
+        all
+    }
+
+    fn whole(&mut self, schema: &Schema) -> Value {
+        let mut object = self.value(schema, 0);
+        let members = object.as_object_mut().unwrap();
+        members.insert("apiVersion".to_owned(), self.old.api_version.as_str().into());
+        members.insert("kind".to_owned(), self.old.kind.as_str().into());
+        members.insert("metadata".to_owned(), Map::from([("name".to_owned(), "example".into())]).into());
+        object
+    }
+
+    fn text(&mut self, schema: &Schema) -> String {
+        if !schema.pattern.is_empty()
+            && !self.rng.chance(4)
+            && let Ok(pattern) = Regexp::new(&schema.pattern)
+            && let Some(text) = pattern.sample(self.rng.below(12), self.rng.below(8))
+        {
+            return text;
+        }
+        let texts = std::mem::take(&mut self.texts);
+        let text = self.rng.pick(&texts).clone();
+        self.texts = texts;
+        text
+    }
+
+    fn value(&mut self, schema: &Schema, depth: usize) -> Value {
+        if schema.nullable && self.rng.chance(8) {
+            return Value::Null;
+        }
+        if !schema.enum_.is_empty() {
+            return self.rng.pick(&schema.enum_).clone();
+        }
+        if let Some(default) = &schema.default
+            && self.rng.chance(4)
+        {
+            return default.clone();
+        }
+        if schema.x_int_or_string {
+            return if self.rng.chance(2) { Value::Int(self.rng.below(100) as i64) } else { self.text(schema).into() };
+        }
+        match schema.type_.as_str() {
+            "string" => self.text(schema).into(),
+            "boolean" => Value::Bool(self.rng.chance(2)),
+            "integer" | "number" => {
+                let near = [0, 1, -1, 2, 3, 5, 7, 10, 11, 99, 100, 65535, 65536, -6];
+                let mut all: Vec<f64> = near.iter().map(|n| f64::from(*n)).collect();
+                all.extend([schema.minimum, schema.maximum].into_iter().flatten().flat_map(|n| [n - 1.0, n, n + 1.0]));
+                let number = *self.rng.pick(&all);
+                if schema.type_ == "number" && self.rng.chance(2) {
+                    Value::Float(number + 0.5)
+                } else {
+                    Value::Int(number as i64)
+                }
+            }
+            "array" => {
+                let Some(item) = schema.items_schema() else { return Vec::new().into() };
+                let least = schema.min_items.unwrap_or(0) as usize;
+                let count = least + self.rng.below(4);
+                let mut items: Vec<Value> = Vec::new();
+                for _ in 0..count.min(20) {
+                    let copy = if self.rng.chance(5) { items.first().cloned() } else { None };
+                    items.push(copy.unwrap_or_else(|| self.value(item, depth + 1)));
+                }
+                items.into()
+            }
+            _ => {
+                let mut members = Map::new();
+                let one_in = 2 + depth;
+                for (name, property) in &schema.properties {
+                    if depth == 0 && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+                        continue;
+                    }
+                    if schema.required.contains(name) && !self.rng.chance(40) || self.rng.chance(one_in) {
+                        let value = self.value(property, depth + 1);
+                        members.insert(name.clone(), value);
+                    }
+                }
+                if let Some(values) = schema.additional_properties_schema() {
+                    for _ in 0..self.rng.below(3) {
+                        let (key, value) = (self.text(&Schema::default()), self.value(values, depth + 1));
+                        members.insert(key, value);
+                    }
+                }
+                members.into()
+            }
+        }
+    }
+
+    /// Changes one value somewhere in an object.
+    fn mutate(&mut self, schema: &Schema, at: &mut Value, depth: usize) {
+        let stops = self.rng.chance(5) && depth > 0;
+        match at {
+            Value::Object(members) if !stops && !schema.properties.is_empty() => {
+                let known: Vec<&String> = schema.properties.keys().collect();
+                let present: Vec<&String> = known.iter().copied().filter(|name| members.contains_key(*name)).collect();
+                // Deeper values are as likely as missing ones.
+                let name = if present.is_empty() || self.rng.chance(3) {
+                    *self.rng.pick(&known)
+                } else {
+                    *self.rng.pick(&present)
+                };
+                if depth == 0 && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+                    return;
+                }
+                let property = schema.property(name).unwrap();
+                match members.get_mut(name) {
+                    Some(_) if self.rng.chance(6) => {
+                        members.remove(name);
+                    }
+                    Some(value) => self.mutate(property, value, depth + 1),
+                    None => {
+                        let value = self.value(property, depth + 1);
+                        members.insert(name.clone(), value);
+                    }
+                }
+            }
+            Value::Object(members) if !stops => {
+                let Some(values) = schema.additional_properties_schema() else { return };
+                if members.is_empty() || self.rng.chance(3) {
+                    let (key, value) = (self.text(&Schema::default()), self.value(values, depth + 1));
+                    members.insert(key, value);
+                } else {
+                    let index = self.rng.below(members.len());
+                    let value = members.iter_mut().nth(index).unwrap().1;
+                    self.mutate(values, value, depth + 1);
+                }
+            }
+            Value::Array(items) if !stops && !items.is_empty() => {
+                let Some(item) = schema.items_schema() else { return };
+                match self.rng.below(4) {
+                    0 => items.push(self.value(item, depth + 1)),
+                    1 => {
+                        items.pop();
+                    }
+                    _ => {
+                        let index = self.rng.below(items.len());
+                        self.mutate(item, &mut items[index], depth + 1);
+                    }
+                }
+            }
+            _ => *at = self.value(schema, depth),
+        }
+    }
+}
+
+fn without_metadata(object: &Value) -> Value {
+    let mut object = object.clone();
+    let members = object.as_object_mut().unwrap();
+    members.remove("metadata");
+    members.remove("apiVersion");
+    object
+}

@@ -1,0 +1,39 @@
+//! Adds the faults of a CRD that an object or a proof shows to its findings.
+
+use crdx_engine::lint::check::Linted;
+use crdx_engine::report::{Diagnostic, Verdict};
+use crdx_engine::search::faults::{Fault, FaultEffort, faults};
+use crdx_engine::simulation::identity::FieldLocator;
+use crdx_value::Value;
+use crdx_value::json;
+use crdx_value::release::Release;
+
+/// Adds the faults of a CRD that the server accepts.
+pub fn add(linted: &mut Linted, definition: &Value, locator: &dyn FieldLocator, release: Release, effort: FaultEffort) {
+    if linted.item.verdict != Verdict::Accepted {
+        return;
+    }
+    linted
+        .item
+        .warnings
+        .extend(faults(definition, release, effort).into_iter().map(|fault| diagnostic(fault, locator)));
+}
+
+fn diagnostic(fault: Fault, locator: &dyn FieldLocator) -> Diagnostic {
+    let help = match fault.objects.as_slice() {
+        [] => None,
+        [object] => Some(format!("for example {}", json::to_string(object))),
+        objects => {
+            let texts: Vec<String> = objects.iter().map(json::to_string).collect();
+            Some(format!("for example {}", texts.join(", then ")))
+        }
+    };
+    Diagnostic {
+        kind: fault.kind.as_str().to_owned(),
+        location: Some(locator.field(&fault.crd_field)),
+        field: Some(fault.crd_field),
+        message: fault.message,
+        help,
+        ..Diagnostic::default()
+    }
+}
