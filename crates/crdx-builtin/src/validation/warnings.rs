@@ -87,10 +87,9 @@ impl Warnings {
     fn fractional(&mut self, amounts: &FieldValue<'_, '_>, name: &str) {
         let amount = FieldValue::new(amounts.value.get(name), amounts.path.key(name));
         // Before 1.38, smaller fractions are rounded up, and thousandths that do not fit in 64 bits wrap.
-        let is_fractional = |quantity: &Quantity| match self.release.since(V1_38) {
-            true => !quantity.is_whole(),
-            false => quantity.milli_value() % 1000 != 0,
-        };
+        let is_exact = self.release.since(V1_38);
+        let is_fractional =
+            |quantity: &Quantity| if is_exact { !quantity.is_whole() } else { quantity.milli_value() % 1000 != 0 };
         if amount.quantity(self.release).as_ref().is_some_and(is_fractional) {
             let text = format!("fractional byte value {} is invalid, must be an integer", go_quote(amount.text()));
             self.at(&amount.path, text);

@@ -140,9 +140,9 @@ impl<'a> Parts<'a> {
         match arithmetic {
             Arithmetic::Unbounded => {
                 if binary {
-                    amount.multiply(1 << exponent)
+                    amount.multiply(1 << exponent);
                 } else {
-                    amount.shift(exponent)
+                    amount.shift(exponent);
                 }
                 amount.round_up_to_nano();
                 amount.fill_to_nano();

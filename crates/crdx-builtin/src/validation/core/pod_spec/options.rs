@@ -86,7 +86,7 @@ impl PodOptions {
                 selectors::label_selector(&mut errors, &constraint.child("labelSelector"), LabelValues::Validate);
                 !errors.list.is_empty()
             }),
-            has_ml_dsa_keys: super::volumes::projected::has_ml_dsa_keys(&spec),
+            has_ml_dsa_keys: has_ml_dsa_keys(&spec),
             allows_token_paths_outside: has_token_path_outside(&spec, release),
             has_selinux_change_policy: spec.child("securityContext").child("seLinuxChangePolicy").is_set(),
             allows_host_sysctls: super::security_context::uses_host_sysctls(&spec),
@@ -136,6 +136,17 @@ fn has_invalid_node_values(node_affinity: &FieldValue<'_, '_>, release: Release)
         expressions.items().any(|expression| {
             let values = expression.child("values");
             values.texts().any(|value| !names::label_value(value, release).is_empty())
+        })
+    })
+}
+
+/// `hasMLDSAPodCertificateProjection`
+fn has_ml_dsa_keys(spec: &FieldValue<'_, '_>) -> bool {
+    spec.child("volumes").items().any(|volume| {
+        let projected = volume.child("projected");
+        projected.child("sources").items().any(|source| {
+            let certificate = source.child("podCertificate");
+            matches!(certificate.child("keyType").text(), "MLDSA44" | "MLDSA65" | "MLDSA87")
         })
     })
 }

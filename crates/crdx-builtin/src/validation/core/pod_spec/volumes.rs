@@ -1,6 +1,6 @@
 //! The volumes of a Pod specification (`ValidateVolumes`).
 
-pub(super) mod projected;
+mod projected;
 pub mod sources;
 
 use super::{PodOptions, containers};

@@ -44,7 +44,7 @@ fn reference(errors: &mut Errors, field: &FieldValue<'_, '_>) {
         }
         Ok(ImageReference { has_tag: true, .. }) => errors.invalid(field, "must not contain a tag"),
         Ok(ImageReference { has_digest: false, .. }) => {
-            errors.invalid(field, format!("must be pinned by digest ({FORM})"))
+            errors.invalid(field, format!("must be pinned by digest ({FORM})"));
         }
         Ok(_) => {}
     }

@@ -194,18 +194,6 @@ fn trust_bundle<'v>(
     }
 }
 
-/// `hasMLDSAPodCertificateProjection`
-pub(crate) fn has_ml_dsa_keys(spec: &FieldValue<'_, '_>) -> bool {
-    spec.child("volumes").items().any(|volume| {
-        let sources = volume.child("projected");
-        sources.child("sources").items().any(|source| {
-            let key = source.child("podCertificate");
-            KEY_TYPES.contains(&key.child("keyType").text())
-                && !CLASSIC_KEY_TYPES.contains(&key.child("keyType").text())
-        })
-    })
-}
-
 fn pod_certificate<'v>(
     errors: &mut Errors,
     (volume, certificate): (&FieldValue<'_, '_>, &FieldValue<'v, '_>),
