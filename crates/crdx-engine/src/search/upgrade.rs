@@ -3,8 +3,9 @@
 mod goals;
 mod run;
 
-use super::probe::{Probe, ProbeError, Question};
-use super::{Answer, Counterexample, Effort, Unknown, proof};
+use super::answer::{Answer, Effort, Unknown};
+use super::probe::{Counterexample, Probe, ProbeError, Question};
+use super::proof;
 use crate::examples::{self, Checker, ExampleError, ExampleFields};
 use crate::rehearsal::{Plan, PlanError, Releases};
 use crdx_server::crd::{self, Spec};

@@ -1,7 +1,6 @@
 //! Objects that show an effect at a given path, such as `spec.list[*].name`.
 
-use crate::search::Counterexample;
-use crate::search::probe::{Effect, Question};
+use crate::search::probe::{Counterexample, Effect, Question};
 use crdx_server::rules::node::steps;
 use crdx_value::Value;
 

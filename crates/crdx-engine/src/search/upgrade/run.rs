@@ -2,11 +2,12 @@
 
 use super::goals::{EffectGoal, GoalEffect};
 use crate::examples::{self, Example, ExampleFields, search::accepted};
+use crate::search::answer::{Answer, Effort, Unknown};
 use crate::search::candidates::{self, Edit};
 use crate::search::differing::{self, DifferingNode};
 use crate::search::probe::{Counterexample, Probe, Question};
 use crate::search::random::Random;
-use crate::search::{Answer, Effort, Unknown, shrink};
+use crate::search::shrink;
 use crdx_server::schema::Schema;
 use crdx_value::steps::{Steps, memory};
 use crdx_value::{Value, json};
