@@ -25,4 +25,8 @@ impl Rng {
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
+
+    pub fn text(&mut self, all: &[&'static str]) -> &'static str {
+        all[self.below(all.len())]
+    }
 }
