@@ -11,6 +11,7 @@ mod configured;
 mod counterexample;
 mod definitions;
 mod diff;
+mod discover;
 #[cfg(feature = "serve")]
 mod envtest;
 mod error;
@@ -22,6 +23,8 @@ mod external_diff;
 mod fetch;
 mod flags;
 mod get;
+#[cfg(feature = "cluster")]
+mod kuberc;
 mod lint;
 #[cfg(feature = "lsp")]
 mod lsp;
@@ -41,6 +44,7 @@ mod source;
 mod targets;
 mod terminal;
 mod test;
+mod unknown_flags;
 mod validate;
 mod version;
 mod watching;
@@ -63,6 +67,14 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let words = arguments::normal(words);
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
     let mut command = command_line::definition_of(named.unwrap_or_default());
+    #[cfg(feature = "cluster")]
+    let words = match kuberc::with_defaults(&command, words) {
+        Ok(words) => words,
+        Err(error) => {
+            complain!("error: {error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off");
+            return Exit::CannotTell.code();
+        }
+    };
     let words = match arguments::pflag::canonical(&command, words) {
         Ok(words) => words,
         Err(error) => {
@@ -107,7 +119,8 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
             Ok(both) => both,
             Err(exit) => return Ok(exit),
         },
-        Err(error) => {
+        Err(mut error) => {
+            unknown_flags::explain(&mut error, &named(&words));
             // Help and the version go to standard output.
             let is_shown = !error.use_stderr() && error.print().is_ok();
             if error.use_stderr() {
@@ -122,6 +135,12 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
     };
     crdx_cluster::log::set_level(args.verbosity);
     answer(args, &settings)
+}
+
+/// Returns the command that the words name: the first one that is no flag.
+fn named(words: &[OsString]) -> String {
+    let is_command = |word: &&OsString| !word.to_string_lossy().starts_with('-');
+    words.iter().skip(1).find(is_command).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Completes the arguments with the settings of the project. `words` are parsed again if there are any.
@@ -175,7 +194,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
     if args.command.lacks_paths() {
         let help = match &args.command {
             command_line::Command::Lint(_) => "`--help` lists what it reads",
-            _ => "`--help` lists what it reads; `targets` in .crdx.yaml replaces paths",
+            _ => "`kubectl crdx discover --write` writes a .crdx.yaml with the paths of a repository",
         };
         return Err(Error::usage_with_help("give files or directories, or - for standard input", help));
     }
@@ -188,6 +207,10 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         for note in missing {
             complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
         }
+        return Ok(Exit::CannotTell);
+    }
+    if let Some(note) = args.command.profile_error() {
+        complain!("error: {}{}", note.text(), configured::origin(settings, &note.source));
         return Ok(Exit::CannotTell);
     }
     if let command_line::Command::Config(config) = &args.command {
@@ -218,6 +241,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
         #[cfg(feature = "cluster")]
         command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
+        command_line::Command::Discover(discover) => discover::run(&discover, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),
         command_line::Command::Version(version) => version::run(&version),

@@ -129,7 +129,7 @@ func internal(w io.Writer, dirs []string) error {
 	}
 	out := bufio.NewWriter(w)
 	defer out.Flush()
-	fmt.Fprintf(out, "# Made by scripts/builtin-types; crates/crdx-builtin/src/validation/internal/table.rs describes the format.\n")
+	fmt.Fprintf(out, "# Made by scripts/builtin-types from Kubernetes 1.%d to 1.%d; crates/crdx-builtin/src/validation/internal/table.rs describes the format.\n", slices.Min(minors), slices.Max(minors))
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
 		if len(heads[name]) != 1 {
 			return fmt.Errorf("%s is not one type in all releases", name)

@@ -89,7 +89,7 @@ func resources(w io.Writer, dirs []string) error {
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].key < rows[j].key })
-	fmt.Fprintf(w, "# Made by scripts/builtin-types; crates/crdx-types/src/resources.rs describes the format.\n")
+	fmt.Fprintf(w, "# Made by scripts/builtin-types from Kubernetes 1.%d to 1.%d; crates/crdx-types/src/resources.rs describes the format.\n", slices.Min(minors), slices.Max(minors))
 	for _, r := range rows {
 		when, err := span(r.in, all, slices.Min(minors), slices.Max(minors))
 		if err != nil {

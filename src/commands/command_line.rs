@@ -6,6 +6,7 @@ use crate::commands::cel::args::Cel;
 use crate::commands::completion::args::{Complete, Completion};
 use crate::commands::config::args::Config;
 use crate::commands::diff::args::Diff;
+use crate::commands::discover::args::Discover;
 #[cfg(feature = "serve")]
 use crate::commands::envtest::args::Envtest;
 use crate::commands::example::args::Example;
@@ -106,6 +107,7 @@ const COMMANDS: &[(&str, Define)] = &[
     ("lsp", Lsp::augment_args),
     #[cfg(feature = "cluster")]
     ("fetch", Fetch::augment_args),
+    ("discover", Discover::augment_args),
     ("config", Config::augment_args),
     ("options", Options::augment_args),
     ("completion", Completion::augment_args),
@@ -226,6 +228,8 @@ pub enum Command {
     /// Download the CRDs with a URL, or save the CRDs and policies of a cluster, for use without a connection
     #[cfg(feature = "cluster")]
     Fetch(Fetch),
+    /// Find what a repository has for Kubernetes, and write the .crdx.yaml that validates it
+    Discover(Discover),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set
     Config(Config),
     /// List the flags that select the cluster and the user

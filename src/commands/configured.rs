@@ -15,8 +15,11 @@ use crdx_value::suggest::{closest, did_you_mean};
 use std::env;
 use std::path::Path;
 
+/// Flags that select a cluster, so that no profile of the settings is read.
+const CLUSTERS: [&str; 4] = ["kubeconfig", "context", "cluster", "server"];
+
 /// Commands without settings: they run also when the file is invalid.
-const WITHOUT: [&str; 4] = ["version", "completion", "__complete", "config"];
+const WITHOUT: [&str; 5] = ["version", "completion", "__complete", "config", "discover"];
 
 /// Reads the settings that apply in the working directory.
 ///
@@ -63,8 +66,10 @@ pub fn with_defaults(
         for key in SettingKey::ALL {
             let values = values(key, command, settings, given, &definition);
             if !values.is_empty() {
-                definition =
-                    definition.mut_arg(key.argument(), |arg| arg.default_values(values).hide_default_value(true));
+                definition = definition.mut_arg(key.argument(), |arg| {
+                    let hides = arg.get_action().takes_values();
+                    arg.default_values(values).hide_default_value(hides)
+                });
             }
         }
         definition
@@ -86,15 +91,23 @@ fn values(
         (SettingKey::Crds, "rbac") => !has(given, "resources"),
         // Paths are read themselves; names need the CRDs.
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
+        (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
+        (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
         // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object, and that of `prove` is no flag.
+        // of `cel` is one object, and that of `prove` is no flag. Other commands read what they are given, and live objects unless a
+        // flag forbids it. The profile of `fetch` is written; `get` and `scale` show objects that a profile does not have.
         (SettingKey::Crds, "test")
         | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel" | "prove") => false,
+        | (SettingKey::Old, "cel" | "prove")
+        | (SettingKey::Profile, "fetch" | "get" | "scale")
+        | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))
         }
+        (SettingKey::Profile, _) if CLUSTERS.iter().any(|flag| is_given(given, flag)) => false,
+        // Without `--live`, `lint` reads no cluster.
+        (SettingKey::Profile, "lint") => is_given(given, "live"),
         (SettingKey::Output, "lint") if is_given(given, "convert") => false,
         (SettingKey::Output, "test") if has(given, "init") => false,
         _ => true,
@@ -109,6 +122,7 @@ fn values(
             let newest = |text: &String| text.parse::<ReleaseSet>().ok().map(|set| set.newest().minor().to_string());
             values.iter().filter_map(newest).collect()
         }
+        _ if key.is_boolean() => values.last().cloned().into_iter().collect(),
         _ => values.to_vec(),
     }
 }
@@ -232,6 +246,16 @@ fn has_value(parsed: &ArgMatches, key: SettingKey) -> bool {
 
 fn is_given(given: &ArgMatches, id: &str) -> bool {
     given.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+/// Returns true if the command line says what to read.
+fn names_inputs(given: &ArgMatches) -> bool {
+    ["positional", "filenames", "kustomize", "targets"].iter().any(|id| is_given(given, id))
+}
+
+/// Returns true if a flag of the command line selects a cluster.
+fn names_cluster(given: &ArgMatches) -> bool {
+    ["kubeconfig", "context", "cluster", "server"].iter().any(|id| is_given(given, id))
 }
 
 fn has(given: &ArgMatches, id: &str) -> bool {

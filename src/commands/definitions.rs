@@ -67,7 +67,7 @@ impl Given<'_> {
     }
 
     fn named(&self, names: &[String], failures: &mut Vec<Error>) -> Result<Vec<LoadedDefinition>, Error> {
-        let has_cluster = !self.cluster.offline && crdx_cluster::is_configured(&self.cluster.target());
+        let has_cluster = !self.cluster.is_offline() && crdx_cluster::is_configured(&self.cluster.target());
         if self.crds.is_empty() && !has_cluster {
             let name = names.first().map_or("", String::as_str);
             let message = format!("the path {name:?} does not exist");

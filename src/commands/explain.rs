@@ -49,7 +49,7 @@ struct Text {
 }
 
 fn explain(args: &args::Explain, failures: &mut Vec<Error>) -> Result<Text, Error> {
-    if args.cluster.offline && args.crds.is_empty() {
+    if args.cluster.is_offline() && args.crds.is_empty() {
         let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
         let known = source::built_in(release);
         if let Ok((resource, fields)) =

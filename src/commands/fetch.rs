@@ -2,7 +2,10 @@
 //! downloads CRDs.
 
 pub mod args;
+mod entries;
 mod from_cluster;
+mod profile;
+mod source_definitions;
 mod urls;
 
 use crate::commands::error::Error;
@@ -43,6 +46,8 @@ pub fn run(args: &args::Fetch, color: super::flags::Color) -> Result<Exit, Error
     let outcome = if args.cluster.offline {
         let problem = FetchProblem::new("fetch needs a connection, and --offline forbids it", "leave --offline out");
         FetchOutcome { text: String::new(), report: Vec::new(), problems: vec![problem] }
+    } else if let (true, Some(folder)) = (args.from_cluster, args.cluster.profile.first()) {
+        profile::save(args, folder)
     } else if args.from_cluster {
         from_cluster::save(args)
     } else {

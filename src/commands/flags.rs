@@ -12,9 +12,11 @@ mod object_files;
 mod object_name;
 mod paths;
 pub mod policies;
+mod rendering;
 mod reports;
 pub mod server;
 mod severities;
+mod static_manifests;
 mod targets;
 mod updates;
 

@@ -23,6 +23,7 @@ use crdx_engine::search::faults::FaultEffort;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
 use crdx_input::InputOptions;
+use crdx_input::render::ChartValues;
 use crdx_input::required::{Required, Sources};
 use crdx_output::printable::complain;
 use crdx_server::server::Timestamp;
@@ -51,7 +52,7 @@ pub fn run(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
 fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
-    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None);
+    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
     let mut add = |mut linted: Linted| {
         options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));
         sink.add(&linted);
@@ -68,16 +69,19 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Err(item) => add(Linted::new(*item)),
         }
     }
-    let mut live =
-        args.live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
-    let releases = args.kubernetes.kubernetes_version.clone().unwrap_or_else(|| {
-        let simulated = live.as_ref().map(Live::simulated);
-        if let Some(note) = simulated.as_ref().and_then(|simulated| simulated.note.as_ref()) {
-            complain!("note: {note}");
+    let mut live = (args.live || !args.cluster.profile.is_empty())
+        .then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let releases = match (&args.kubernetes.kubernetes_version, &live) {
+        (Some(releases), _) => args.server.configured(releases)?,
+        (None, None) => args.server.release(Release::NEWEST)?.into(),
+        (None, Some(live)) => {
+            let crdx_cluster::Simulated { release, note } = live.simulated();
+            if let Some(note) = note {
+                complain!("note: {note}");
+            }
+            args.server.release_of_cluster(release, live.connection.as_ref().map_err(Clone::clone))?.into()
         }
-        simulated.map_or(Release::NEWEST, |simulated| simulated.release).into()
-    });
-    let releases = args.server.configured(&releases)?;
+    };
     let effort = if args.thorough { FaultEffort::THOROUGH } else { FaultEffort::DEFAULT };
     let (now, severities) = (terminal::now(), args.severities.map());
     let mut objects = Objects::default();

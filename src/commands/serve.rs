@@ -2,15 +2,17 @@
 
 pub mod args;
 mod load;
+mod profile;
 
 use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crdx_files::open::private_log;
+use crdx_input::profile::Profile;
 use crdx_output::printable::complain;
 use crdx_serve::{Opened, Running, Runtime, ServeOptions, StateFile, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{AdmissionPlugins, Namespaces, SYSTEM_NAMESPACES, ServerBuilder, UserInfo};
+use crdx_server::server::{AdmissionPlugins, Namespaces, SYSTEM_NAMESPACES, ServerBuilder, ServerSettings, UserInfo};
 use crdx_value::field::names;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -87,12 +89,24 @@ fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, N
     }
 }
 
+/// Prints the settings that the server does not follow.
+fn warn_of_ignored(settings: &ServerSettings) {
+    if !settings.runtime_config.is_empty() {
+        complain!("warning: serve serves the default APIs: --runtime-config {} has no effect", settings.runtime_config);
+    }
+    for (plugin, directory) in settings.admission.manifest_directories() {
+        complain!("warning: serve does not enforce the objects of {plugin} in {directory}");
+    }
+    if settings.admission.document("ResourceQuota").is_some() {
+        complain!("warning: serve does not enforce the limited resources of ResourceQuota");
+    }
+}
+
 fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
-    let release = args.kubernetes.kubernetes_version.unwrap_or_else(|| load::release(args));
-    let release = args.settings.release(release).map_err(|error| one(error.to_string()))?;
-    let settings = args.settings.settings().map_err(|error| one(error.to_string()))?;
+    let (release, settings) = load::settings(args).map_err(|error| one(error.to_string()))?;
+    warn_of_ignored(&settings);
     let plugins = settings.plugins(release, AdmissionPlugins::default()).map_err(|error| one(error.to_string()))?;
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
     let server = crdx_kinds::builder(release, crdx_serve::seed()).with_compression().with_notifier(runtime.notifier());
@@ -139,8 +153,11 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
         None => server.build(),
     };
     let server = Arc::new(server);
-    if args.load_from_cluster {
-        if args.cluster.offline {
+    if let Some(folder) = args.cluster.profile.first() {
+        let profile = Profile::open(folder).map_err(|error| one(error.to_string()))?;
+        profile::load(&server, &profile, now).map_err(|error| one(error.to_string()))?;
+    } else if args.load_from_cluster {
+        if args.cluster.is_offline() {
             return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));
         }
         load::cluster(&server, &args.cluster.target(), now).map_err(|error| one(error.to_string()))?;

@@ -73,7 +73,7 @@ impl ObjectSource {
 
     /// Opens the cluster.
     pub fn live(cluster: &flags::ClusterArgs) -> Result<Self, crdx_cluster::Error> {
-        if cluster.offline {
+        if cluster.is_offline() {
             return Err(problem("live objects are needed, but --offline forbids reading them", "give objects with -f"));
         }
         Ok(Self::Live(Box::new(Connection::open(&cluster.target(), terminal::warn)?)))

@@ -5,13 +5,14 @@ use super::sink::{Report, Sink};
 use super::terminal;
 use crdx_engine::report::severity::Severities;
 use crdx_engine::report::{ObjectReport, RunNote};
-use crdx_input::render::Renderer;
+use crdx_input::render::{ChartValues, Renderer};
 use crdx_input::{ReadBytes, files};
 use crdx_output::secrets;
 use crdx_runner::simulation::{self, Plan, RunSummary};
 use crdx_server::server::ServerSettings;
 use crdx_value::release::{Release, ReleaseSet};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The plan of a target, with its name if there are several.
@@ -25,14 +26,15 @@ pub fn plans(
     cluster: &flags::ClusterArgs,
 ) -> Vec<TargetPlan> {
     if inputs.resolved.is_empty() {
-        return vec![(None, plan(inputs, updates, releases.cloned(), cluster))];
+        return with_profiles((None, plan(inputs, updates, releases.cloned(), cluster)), cluster);
     }
     let of_target = |target: &flags::Target| {
         let releases = target.releases.clone().or_else(|| releases.cloned());
         let namespace = cluster.namespace.clone().or_else(|| target.namespace.clone());
         let mut plan = plan(inputs, updates, releases.clone(), cluster);
-        plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref());
+        plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref(), &target.values);
         plan.options.ignore = plan.options.ignore.clone().and_paths(&target.left_out);
+        plan.options.other_targets.clone_from(&target.left_out);
         plan.options.may_be_empty = !target.left_out.is_empty();
         plan.filenames.clone_from(&target.paths);
         plan.crds.extend(target.crds.iter().cloned());
@@ -41,7 +43,22 @@ pub fn plans(
         plan.namespace = namespace;
         (target.name.clone(), plan)
     };
-    inputs.resolved.iter().map(of_target).collect()
+    inputs.resolved.iter().map(of_target).flat_map(|one| with_profiles(one, cluster)).collect()
+}
+
+/// Returns a plan for each profile, with its name if there are several.
+fn with_profiles((target, plan): TargetPlan, cluster: &flags::ClusterArgs) -> Vec<TargetPlan> {
+    if cluster.profile.len() < 2 {
+        return vec![(target, plan)];
+    }
+    let of_profile = |profile: &PathBuf| {
+        let name = profile.display().to_string();
+        let name = target.as_ref().map_or_else(|| name.clone(), |target| format!("{target}, {name}"));
+        let mut plan = plan.clone();
+        plan.target.profile = Some(profile.clone());
+        (Some(name.into()), plan)
+    };
+    cluster.profile.iter().map(of_profile).collect()
 }
 
 fn plan(
@@ -50,7 +67,7 @@ fn plan(
     releases: Option<ReleaseSet>,
     cluster: &flags::ClusterArgs,
 ) -> Plan {
-    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref());
+    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref(), &ChartValues::default());
     Plan {
         releases,
         filenames: inputs.paths.all(),
@@ -70,7 +87,7 @@ fn plan(
         show_last_applied: false,
         compares: None,
         target: cluster.target(),
-        offline: cluster.offline,
+        offline: cluster.is_offline(),
         namespace: cluster.namespace.clone(),
         server: ServerSettings::default(),
         now: terminal::now(),
@@ -80,7 +97,7 @@ fn plan(
 /// Returns a plan with the settings of the server, whose policies in files are added.
 pub fn with_server(plan: Plan, server: &ServerSettings) -> Plan {
     let mut policies = plan.policies;
-    policies.paths.extend(server.admission.manifest_directories().map(str::to_owned));
+    policies.paths.extend(server.admission.manifest_directories().map(|(_, directory)| directory.to_owned()));
     Plan { server: server.clone(), policies, ..plan }
 }
 

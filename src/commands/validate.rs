@@ -56,7 +56,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
     let style = Style { color: text_goes_to.color, quiet: args.quiet, width: text_goes_to.width, fields };
     let mut sink = Sink::new(ValidateReport::new(args.output, style, releases.as_ref()), args.output, streams);
     // The HTML page shows changes if there are existing objects.
-    let live = !args.cluster.offline && crdx_cluster::is_configured(&args.cluster.target());
+    let live = !args.cluster.is_offline() && crdx_cluster::is_configured(&args.cluster.target());
     let has_existing = live || !args.updates.old.is_empty();
     let server = args.server.settings()?;
     let plan = |plan: Plan| Plan {

@@ -6,6 +6,7 @@ use crate::commands::exit::Exit;
 use crate::commands::flags::Paths;
 use crdx_input::InputOptions;
 use crdx_input::files::commits::is_as_of_commit;
+use crdx_input::render::ChartValues;
 use crdx_input::watch::{FileStates, Watched};
 use crdx_output::printable::{self, complain};
 use std::io::{self, IsTerminal, Write};
@@ -34,7 +35,11 @@ pub fn run_inputs(paths: &[String], given: &Paths, once: impl FnMut() -> Result<
     }
     // The files of a commit do not change.
     let paths: Vec<String> = paths.iter().filter(|path| !is_as_of_commit(path)).cloned().collect();
-    run(&Watched { paths: &paths, options: given.options(None, None) }, given.reading.settings_file.as_deref(), once)
+    run(
+        &Watched { paths: &paths, options: given.options(None, None, &ChartValues::default()) },
+        given.reading.settings_file.as_deref(),
+        once,
+    )
 }
 
 /// Calls `once` repeatedly. On Ctrl-C, the process ends with the last exit code.

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares `validate` with the real kube-apiserver under settings other than the default ones.
 
-    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--live]
+    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--modes flags,live,profile,serve] [--updates]
 
-ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each setting, the server starts with its flags, every object is created in a
-dry run, and the verdicts are compared with those of `validate` with the same flags (with `--live`: without them, from what it reads of the
-server). Prints a row for each setting: right, wrong and "cannot tell" verdicts.
+ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each setting, the server starts with its flags, and every object is created in a
+dry run. The verdicts are compared with those of `validate` with the same flags (flags), without flags, from what it reads of the server (live), with a
+profile that `fetch` saved of the server (profile), and with the answers of `serve` with the same flags (serve). With --updates, the accepted objects are
+created, and replaced in a dry run by objects with other labels and fields. Prints a row for each setting and mode: right, wrong and "cannot tell" verdicts.
 """
-import argparse, contextlib, copy, json, os, subprocess, sys, tempfile, time
+import argparse, contextlib, copy, json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 import control_plane
 
@@ -136,6 +137,14 @@ OBJECTS = [
     {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": {"maxUnavailable": 1, "selector": {}}},
     {"apiVersion": "certificates.k8s.io/v1", "kind": "ClusterTrustBundle", "metadata": {"name": "t"}, "spec": {"trustBundle": "x"}},
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "pc"}, "value": 5},
+    workload("DaemonSet", container={"securityContext": {"privileged": True}}), job({}, {"initContainers": [{"name": "i", "image": "i", "securityContext": {"privileged": True}}]}),
+    service(type="NodePort", ports=[{"port": 80, "nodePort": 30001}]), service(type="NodePort", ports=[{"port": 80, "nodePort": 40500}]),
+    service(clusterIP="10.0.0.77"), service(clusterIP="192.168.0.77"),
+    {"apiVersion": "storage.k8s.io/v1beta1", "kind": "VolumeAttributesClass", "metadata": {"name": "vb"}, "driverName": "d", "parameters": {"a": "b"}},
+    {"apiVersion": "resource.k8s.io/v1beta1", "kind": "ResourceClaim", "metadata": {"name": "rb"}, "spec": {"devices": {"requests": [{"name": "a", "deviceClassName": "d"}]}}},
+    {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceClass", "metadata": {"name": "db"}, "spec": {}},
+    {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "cj"},
+     "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}}},
 ]
 NAMESPACES = [
     {"metadata": {"name": "labelled", "annotations": {"scheduler.alpha.kubernetes.io/tolerationsWhitelist": '[{"key":"allowed","operator":"Exists"}]'}}},
@@ -205,6 +214,23 @@ SETTINGS = {
         "apiVersion": "podtolerationrestriction.admission.k8s.io/v1alpha1", "kind": "Configuration",
         "default": [{"key": "d", "operator": "Exists"}], "whitelist": [{"key": "d", "operator": "Exists"}, {"operator": "Exists", "effect": "NoExecute"}]})),
     "static policies": {"static": True},
+    "allow-privileged=false": {"flags": {"allow-privileged": "false"}},
+    **{f"runtime-config {value}": {"flags": {"runtime-config": value}} for value in (
+        "batch/v1=false", "batch/v1/cronjobs=false", "api/beta=true", "resource.k8s.io/v1beta1=true,resource.k8s.io/v1beta2=false", "storage.k8s.io/v1beta1=true,apps/v1=false")},
+    "service-node-port-range": {"flags": {"service-node-port-range": "40000-41000"}},
+    "AllBeta=true": {"flags": {"feature-gates": "AllBeta=true", "runtime-config": "api/beta=true"}},
+    "AlwaysAdmit": plugins("AlwaysAdmit"),
+    # A server that emulates 1.35 has no /flagz.
+    "emulated 1.36, three plugins, baseline": {**pod_security(defaults={"enforce": "baseline"}), "flags": {
+        "emulated-version": "1.36", "enable-admission-plugins": "AlwaysPullImages,DenyServiceExternalIPs,NamespaceExists"}},
+    "two gates, without PodSecurity": {"flags": {"feature-gates": "StatefulSetRecreateStrategy=true,HPAScaleToZero=false", "disable-admission-plugins": "ServiceAccount,PodSecurity"}},
+    "emulated 1.34, ContainerStopSignals=true": {"flags": {"emulated-version": "1.34", "feature-gates": "ContainerStopSignals=true"}},
+    # Without a flag of `validate`: read from the server only.
+    "service-cluster-ip-range": {"flags": {"service-cluster-ip-range": "192.168.0.0/24"}, "read": True},
+    "toleration seconds": {"flags": {"default-not-ready-toleration-seconds": "5", "default-unreachable-toleration-seconds": "0"}, "read": True},
+    "min-compatibility-version=1.36": {"flags": {"min-compatibility-version": "1.36"}, "read": True},
+    "RBAC and no garbage collector": {"flags": {"authorization-mode": "Node,RBAC", "enable-garbage-collector": "false", "enable-admission-plugins": "OwnerReferencesPermissionEnforcement"}, "read": True},
+    "JSON storage, no watch cache, no fairness": {"flags": {"storage-media-type": "application/json", "watch-cache": "false", "enable-priority-and-fairness": "false"}, "read": True},
 }
 POLICY = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "deny.static.k8s.io"},
           "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]},
@@ -242,26 +268,54 @@ def objects():
         yield each
 
 
-def real(plane, all_objects):
-    """Whether the server accepts each object."""
-    resources = plane.resources()
-    answers = []
+def answers(resources, send, all_objects, update=False):
+    """Whether a server accepts each object, and its message."""
     for each in all_objects:
         found = resources.get((each["apiVersion"], each["kind"]))
         if found is None:
-            answers.append((False, "not served"))
+            yield False, "not served"
             continue
         path, plural, namespaced = found
         inside = f"/namespaces/{each['metadata'].get('namespace', 'default')}" if namespaced else ""
-        code, answer, _ = plane.send("POST", f"{path}{inside}/{plural}?dryRun=All&fieldValidation=Strict", json.dumps(each), {"Content-Type": "application/json"})
-        answers.append((code == 201, "" if code == 201 else answer.get("message", "")))
-    return answers
+        method, at = ("PUT", f"{path}{inside}/{plural}/{each['metadata']['name']}") if update else ("POST", f"{path}{inside}/{plural}")
+        if update:
+            # As `kubectl replace` does.
+            each = copy.deepcopy(each)
+            each["metadata"]["resourceVersion"] = send("GET", at, None)[1]["metadata"]["resourceVersion"]
+        code, answer = send(method, f"{at}?dryRun=All&fieldValidation=Strict", json.dumps(each))
+        yield code in (200, 201), "" if code in (200, 201) else answer.get("message", "")
 
 
-def simulated(program, plane, version, flags, path):
-    """The verdict about each object and its text."""
-    words = [program, "validate", "-f", path, "-o", "json", "--kubeconfig", plane.kubeconfig, *(["--kubernetes-version", version] if version else []),
-             *(f"--{name}={value}" for name, value in flags.items())]
+def to_real(plane):
+    return lambda method, path, body: plane.send(method, path, body, {"Content-Type": "application/json"})[:2]
+
+
+def to_simulated(url):
+    """Sends requests to `serve`."""
+    def send(method, path, body):
+        request = urllib.request.Request(url + path, body.encode(), {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as answer:
+            return answer.code, json.loads(answer.read() or b"{}")
+    return send
+
+
+def changed(each, at):
+    """The object with other labels, and a field that is often immutable."""
+    each = copy.deepcopy(each)
+    each["metadata"].setdefault("labels", {})["changed"] = "yes"
+    if each["kind"] in ("StatefulSet", "Deployment") and at % 2:
+        each["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    if each["kind"] == "Pod" and at % 3 == 0:
+        each["spec"]["containers"][0]["image"] = "registry.example/i:2"
+    return each
+
+
+def validated(program, words, path):
+    """The verdict of `validate` about each object, and its reason."""
+    words = [program, "validate", "-f", path, "-o", "json", *words]
     run = subprocess.run(words, capture_output=True, text=True)
     try:
         items = json.loads(run.stdout)["items"]
@@ -270,52 +324,115 @@ def simulated(program, plane, version, flags, path):
     return [(item["verdict"], item.get("reason") or (item.get("answer") or {}).get("message", "")) for item in items]
 
 
+class Judge:
+    """One server with the flags of a setting, and what it answers."""
+
+    def __init__(self, given, name, work, plane, flags):
+        self.given, self.name, self.work, self.plane, self.flags = given, name, work, plane, flags
+        self.own_flags = [f"--{flag}={value}" for flag, value in {"disable-admission-plugins": "ServiceAccount", **flags}.items()]
+        self.kubeconfig = ["--kubeconfig", plane.kubeconfig]
+
+    def written(self, all_objects):
+        path = os.path.join(self.work, "objects.yaml")
+        with open(path, "w") as out:
+            out.write("\n---\n".join(json.dumps(each) for each in all_objects) + "\n")
+        return path
+
+    def verdicts(self, mode, all_objects, update):
+        more = ["--replace"] if update else []
+        if mode == "serve":
+            return self.served(all_objects)
+        if mode == "profile":
+            folder = os.path.join(self.work, "profile")
+            subprocess.run([self.given.program, "fetch", "--from-cluster", "--profile", folder, *self.kubeconfig], check=True, capture_output=True)
+            # The configuration of admission plugins is on the disk of the server.
+            file = [word for word in self.own_flags if word.startswith("--admission-control-config-file")]
+            return validated(self.given.program, ["--profile", folder, *file], self.written(all_objects))
+        words = [] if mode == "live" else ["--kubernetes-version", self.given.version, *self.own_flags]
+        return validated(self.given.program, [*self.kubeconfig, *words, *more], self.written(all_objects))
+
+    def served(self, all_objects):
+        namespaces = ["default", *(each["metadata"]["name"] for each in NAMESPACES)]
+        load = os.path.join(self.work, "namespaces.yaml")
+        with open(load, "w") as out:
+            out.write("\n---\n".join(json.dumps({"apiVersion": "v1", "kind": "Namespace", **each}) for each in NAMESPACES))
+        words = [self.given.program, "serve", "--builtin", "--admission", "--kubernetes-version", self.given.version, *self.own_flags, "--load", load]
+        with open(os.path.join(self.work, "serve.log"), "w") as log, subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+            try:
+                url = server.stdout.readline().strip()
+                if not url:
+                    raise SystemExit(f"{' '.join(words)}: {open(log.name).read()}")
+                given = answers(self.plane.resources(), to_simulated(url), all_objects)
+                return [("accepted" if accepted else "rejected", message) for accepted, message in given]
+            finally:
+                server.terminate()
+
+    def compare(self, mode, all_objects, update=False):
+        counts = {"right": 0, "wrong": 0, "cannot tell": 0}
+        # `serve` does not take the range of the cluster IPs.
+        all_objects = [each for each in all_objects if mode != "serve" or "clusterIP" not in each.get("spec", {})]
+        real = answers(self.plane.resources(), to_real(self.plane), all_objects, update)
+        for each, (accepted, message), (verdict, reason) in zip(all_objects, list(real), self.verdicts(mode, all_objects, update), strict=True):
+            result = "cannot tell" if verdict in ("cannotTell", "decodes") else "right" if (verdict == "accepted") == accepted else "wrong"
+            if message == "not served" and verdict in ("cannotTell", "rejected"):
+                result = "right"
+            counts[result] += 1
+            if result != "right":
+                print(f"{self.name}, {mode}{' of updates' if update else ''}: {result}: {json.dumps(each)}\n  server: {accepted} {message}\n  simulated: {verdict} {reason}", file=sys.stderr)
+        words = f"{mode}, updates" if update else mode
+        print(f"| {self.name} | {words} | {len(all_objects)} | {counts['right']} | {counts['wrong']} | {counts['cannot tell']} |", flush=True)
+        return counts
+
+    def created(self, all_objects):
+        """Creates the objects, and returns those that the server accepted."""
+        send = to_real(self.plane)
+        for each in all_objects:
+            found = self.plane.resources().get((each["apiVersion"], each["kind"]))
+            if found:
+                path, plural, namespaced = found
+                inside = f"/namespaces/{each['metadata'].get('namespace', 'default')}" if namespaced else ""
+                if send("POST", f"{path}{inside}/{plural}?fieldValidation=Strict", json.dumps(each))[0] == 201:
+                    yield each
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("assets")
     arguments.add_argument("program")
     arguments.add_argument("--version", default="1.37")
     arguments.add_argument("--only")
-    arguments.add_argument("--live", action="store_true")
+    arguments.add_argument("--modes", default="flags,live,profile,serve")
+    arguments.add_argument("--updates", action="store_true")
     given = arguments.parse_args()
-    begin, total = time.time(), {"right": 0, "wrong": 0, "cannot tell": 0, "starts": 0}
-    print("| setting | objects | right | wrong | cannot tell |\n|---|---|---|---|---|")
+    begin, starts, total = time.time(), 0, {"right": 0, "wrong": 0, "cannot tell": 0}
+    print("| setting | mode | objects | right | wrong | cannot tell |\n|---|---|---|---|---|---|")
     for name, setting in SETTINGS.items():
         if given.only and given.only not in name:
             continue
         with tempfile.TemporaryDirectory() as work:
             flags = prepared(setting, work)
+            plane = control_plane.ControlPlane(given.assets, os.path.join(work, "plane"), flags)
             try:
-                plane = control_plane.ControlPlane(given.assets, os.path.join(work, "plane"), flags)
                 plane.__enter__()
-            except SystemExit as error:
-                log = open(plane.log).read().splitlines() if "plane" in dir() else []
-                print(f"| {name} | the server does not start: {[line for line in log if 'rror' in line][-1:]} | | | |")
+            except SystemExit:
+                lines = [line for line in open(plane.log).read().splitlines() if "rror" in line]
+                print(f"| {name} | the server does not start: {lines[-1:]} | | | | |")
                 continue
-            total["starts"] += 1
+            starts += 1
             with contextlib.ExitStack() as stack:
                 stack.callback(plane.__exit__)
                 for namespace in NAMESPACES:
                     plane.send("POST", "/api/v1/namespaces", json.dumps(namespace), {"Content-Type": "application/json"})
-                all_objects = list(objects())
-                path = os.path.join(work, "objects.yaml")
-                with open(path, "w") as out:
-                    out.write("\n---\n".join(json.dumps(each) for each in all_objects) + "\n")
-                answers = real(plane, all_objects)
-                own_flags = {} if given.live else {"disable-admission-plugins": "ServiceAccount", **flags}
-                verdicts = simulated(given.program, plane, None if given.live else given.version, own_flags, path)
-                counts = {"right": 0, "wrong": 0, "cannot tell": 0}
-                for each, (accepted, message), (verdict, reason) in zip(all_objects, answers, verdicts, strict=True):
-                    result = "cannot tell" if verdict == "cannotTell" else "right" if (verdict == "accepted") == accepted else "wrong"
-                    if message == "not served" and verdict == "cannotTell":
-                        result = "right"
-                    counts[result] += 1
-                    if result != "right":
-                        print(f"{name}: {result}: {json.dumps(each)}\n  server: {accepted} {message}\n  simulated: {verdict} {reason}", file=sys.stderr)
-                for key, value in counts.items():
-                    total[key] += value
-                print(f"| {name} | {len(all_objects)} | {counts['right']} | {counts['wrong']} | {counts['cannot tell']} |", flush=True)
-    print(f"\n{total['starts']} starts, {total['right']} right, {total['wrong']} wrong, {total['cannot tell']} cannot tell, {time.time() - begin:.0f} s")
+                judge, all_objects = Judge(given, name, work, plane, flags), list(objects())
+                modes = [mode for mode in given.modes.split(",") if not (setting.get("read") and mode in ("flags", "serve"))]
+                for mode in modes:
+                    for key, value in judge.compare(mode, all_objects).items():
+                        total[key] += value
+                if given.updates:
+                    updated = [changed(each, at) for at, each in enumerate(judge.created(all_objects))]
+                    for key, value in judge.compare(modes[0], updated, update=True).items():
+                        total[key] += value
+    print(f"\n{starts} starts, {total['right']} right, {total['wrong']} wrong, {total['cannot tell']} cannot tell, {time.time() - begin:.0f} s")
     sys.exit(total["wrong"] > 0)
 
 

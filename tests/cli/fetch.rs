@@ -287,7 +287,6 @@ fn what_cannot_be_used_is_not_kept() {
     let (server, project) = (Server::start(), Project::new("unusable"));
     let widgets = crd("widgets", "Widget");
     let cases = [
-        (server.page("/link.tgz", archive(&[("a.yaml", &widgets)], Some("b.yaml"))), "neither a file nor a directory"),
         (server.page("/page.yaml", "<html><body>Log in</body></html>\n"), "is not used"),
         (
             server.page("/other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"),
@@ -322,13 +321,93 @@ fn archives_of_files_are_read_directly() {
         project.run(0, &["validate", "../object.yaml", "--offline", "--crds", name]);
         project.run(1, &["validate", "../bad.yaml", "--offline", "--crds", name]);
     }
+    let text = project.run(0, &["lint", "../chart.tgz", "--old", "../source.tar.gz"]);
+    assert!(text.contains("widgets.example.com: the server would accept this update"), "{text}");
+    project.run(0, &["lint", "../source.tar.gz//config"]);
     let bad = crd("widgets", "Widget").replace("served: true", "served: maybe");
     fs::write(project.0.join("bad.tgz"), archive(&[("p/w.yaml", &bad)], None)).unwrap();
     let text = project.run(2, &["validate", "../object.yaml", "--offline", "--crds", "../bad.tgz"]);
     assert!(text.contains("../bad.tgz/p/w.yaml:"), "{text}");
     fs::write(project.0.join("link.tgz"), archive(&[], Some("a.yaml"))).unwrap();
     let text = project.run(2, &["validate", "../object.yaml", "--offline", "--crds", "../link.tgz"]);
-    assert!(text.contains("\"a.yaml\", which is neither a file nor a directory"), "{text}");
+    assert!(text.contains("there is no CustomResourceDefinition in ../link.tgz"), "links are not followed: {text}");
+}
+
+/// An archive with two channels of a project, as that of gateway-api has, and a file that only looks like YAML.
+fn channels() -> Vec<u8> {
+    let (standard, other) = (crd("widgets", "Widget"), crd("widgets", "Widget").replace("integer", "string"));
+    let files = [
+        ("p-1/crd/standard/w.yaml", standard.as_str()),
+        ("p-1/crd/experimental/w.yaml", &other),
+        ("p-1/test/odd.yaml", "kind: CustomResourceDefinition\n  broken: [\n"),
+    ];
+    archive(&files, Some("p-1/link.yaml"))
+}
+
+#[test]
+fn one_of_two_channels_is_chosen() {
+    let (server, project) = (Server::start(), Project::new("channels"));
+    let url = server.page("/p.tar.gz", channels());
+    let text = project.run(2, &["fetch", "--crds", &url]);
+    let choice =
+        format!("help: choose one: {url}//crd/experimental or {url}//crd/standard; or leave files out with --ignore");
+    assert!(
+        text.contains("it has two CRDs called widgets.example.com that differ") && text.contains(&choice),
+        "{text}"
+    );
+    assert!(!project.0.join("sub/crdx.lock").exists());
+    project.run(0, &["fetch", "--crds", &url, "--ignore", "experimental/"]);
+    let (standard, experimental) = (format!("{url}//crd/standard"), format!("{url}//p-1/crd/experimental"));
+    let text = project.run(0, &["fetch", "--crds", &standard, "--crds", &experimental]);
+    assert_eq!(text.matches("unchanged").count(), 1, "one download: {text}");
+    for (exit, crds) in [(0, &standard), (1, &experimental)] {
+        project.run(exit, &["validate", "../object.yaml", "--offline", "--crds", crds]);
+        project.run(0, &["explain", "widgets", "--crds", crds]);
+    }
+    project.run(0, &["validate", "../object.yaml", "--offline", "--crds", &url, "--ignore", "experimental/"]);
+    let text = project.run(2, &["validate", "../object.yaml", "--offline", "--crds", &format!("{url}//none")]);
+    assert!(text.contains("there is no CustomResourceDefinition in") && text.contains("p.tar.gz//none"), "{text}");
+}
+
+#[test]
+fn entries_of_a_catalog_are_resolved_into_the_lock() {
+    let (server, project) = (Server::start(), Project::new("catalog"));
+    let content = channels();
+    let url = server.page("/v1.tar.gz", &content);
+    server.page("/v2.tar.gz", &content);
+    let (hash, host) = (crdx_files::digest::sha256(&content), &server.host);
+    let index = |hash: &str| {
+        format!(
+            "version: 1\nprojects:\n- name: widgets\n  url: http://{host}/{{version}}.tar.gz\n  sha256: {{v1: '{hash}'}}\n  channels: {{standard: [crd/standard], experimental: [crd/experimental]}}\n"
+        )
+    };
+    project.write("index.yaml", &index(&hash));
+    project.write(".crdx.yaml", "crds: widgets@v1/standard\n");
+    let text = project.run(2, &["validate", "../object.yaml", "--offline"]);
+    assert!(text.contains("kubectl crdx fetch --crds widgets@v1/standard"), "{text}");
+    project.run(0, &["fetch", "--catalog", "../index.yaml"]);
+    let lock = project.lock();
+    assert!(lock.contains(&format!("- entry: widgets@v1/standard\n  sources:\n  - {url}//crd/standard\n")), "{lock}");
+    assert!(lock.contains(&hash), "{lock}");
+    project.run(0, &["validate", "../object.yaml", "--offline"]);
+    project.run(1, &["validate", "../bad.yaml", "--offline"]);
+    let served = server.page("/index.yaml", index(&hash));
+    let both = ["fetch", "--catalog", &served, "--crds", "widgets@v1/experimental", "--crds", "widgets@v2/standard"];
+    project.run(0, &both);
+    project.run(1, &["validate", "../object.yaml", "--offline", "--crds", "widgets@v1/experimental"]);
+    for (entry, message) in [
+        ("widgets@v1", "widgets has the channels experimental, standard"),
+        ("widgets@v1/none", "widgets has no channel \"none\""),
+        ("widget@v1/standard", "did you mean `widgets`?"),
+    ] {
+        let text = project.run(2, &["fetch", "--catalog", "../index.yaml", "--crds", entry]);
+        assert!(text.contains(message), "{text}");
+    }
+    project.write("index.yaml", &index(&"0".repeat(64)));
+    let text = project.run(2, &["fetch", "--catalog", "../index.yaml", "--crds", "widgets@v1/standard"]);
+    assert!(text.contains("and the catalog has 0000"), "{text}");
+    let text = project.run(2, &["fetch", "--crds", "gateway-api@v1.2.0"]);
+    assert!(text.contains("gateway-api has the channels experimental, standard"), "{text}");
 }
 
 #[test]

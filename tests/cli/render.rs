@@ -217,3 +217,46 @@ fn two_overlays_of_one_base_are_independent() {
     assert_eq!(code, Some(1), "{text}{messages}");
     assert!(text.contains("overlays/staging: ConfigMap default/db would be rejected"), "{text}");
 }
+
+#[test]
+fn a_chart_is_rendered_with_each_of_its_test_values() {
+    let dir = with_programs("render-values");
+    for (file, text) in [
+        ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+        ("web/ci/b-values.yaml", "a: 1\n"),
+        ("web/ci/a-values.yaml", "a: 2\n"),
+        ("web/ci/other.yaml", "a: 2\n"),
+        ("values.yaml", "a: 3\n"),
+        ("more.yaml", "a: 4\n"),
+        ("input/rendered/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"),
+        ("settings.yaml", "values: values.yaml\ntargets: {paths: web, values: more.yaml, set: a.b=1}\n"),
+    ] {
+        let path = dir.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (text, messages, code) = run(&dir, "validate --render web --offline");
+    let helm = "helm template web --include-crds";
+    let each = format!("{helm} --values web/ci/a-values.yaml\n{helm} --values web/ci/b-values.yaml\n");
+    assert_eq!((calls(&dir), code), (each, Some(0)), "{text}");
+    // The objects of one are no updates of those of the other.
+    assert!(text.contains("web (a-values.yaml)") && text.contains("web (b-values.yaml)"), "{text}");
+    assert!(text.contains("2 objects: 2 accepted") && !text.contains("same object"), "{text}");
+    assert!(messages.contains("rendered: web (a-values.yaml), web (b-values.yaml)"), "{messages}");
+    run(&dir, "validate --render web --offline --values values.yaml --set a=1 --api-versions example.com/v1");
+    assert_eq!(calls(&dir), format!("{helm} --api-versions example.com/v1 --values values.yaml --set a=1\n"));
+    let (text, ..) = run(&dir, "validate --render --offline --config settings.yaml");
+    assert_eq!(calls(&dir), format!("{helm} --values values.yaml --values more.yaml --set a.b=1\n"), "{text}");
+}
+
+#[test]
+fn kustomize_gets_the_options_of_flux_and_argo() {
+    let dir = with_programs("render-options");
+    fs::write(dir.join("settings.yaml"), "enableHelm: true\nloadRestrictor: LoadRestrictionsNone\n").unwrap();
+    run(&dir, "validate --render examples/render/production --offline --enable-helm");
+    run(&dir, "validate --render examples/render/production --offline --config settings.yaml");
+    let build = "kustomize build examples/render/production --enable-helm";
+    assert_eq!(calls(&dir), format!("{build}\n{build} --load-restrictor LoadRestrictionsNone\n"));
+    let (_, messages, code) = run(&dir, "validate examples/render --offline --enable-helm --values values.yaml");
+    assert!(code == Some(2) && messages.contains("--render"), "{messages}");
+}

@@ -11,10 +11,12 @@ use crdx_engine::simulation::existing::ExistingObjects;
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::object_store::MemoryStore;
-use crdx_engine::simulation::{OrderedState, Simulator, SimulatorSettings, Updates, builtin};
+use crdx_engine::simulation::{OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_server::apply::client_side;
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp};
+use crdx_server::server::{
+    AdmissionPlugins, Body, Method, Namespaces, Request, Response, ResponseBody, Server, Timestamp,
+};
 use crdx_text::documents::Chunks;
 use crdx_text::json::read;
 use crdx_types::resources::{self, ApiResource};
@@ -251,7 +253,6 @@ fn collection(resource: &ApiResource, object: &Value) -> String {
 
 /// What `validate` simulates.
 struct Validate {
-    release: Release,
     way: Way,
     built_in: Arc<BuiltInServer>,
     server: Arc<Server>,
@@ -260,7 +261,9 @@ struct Validate {
 impl Validate {
     fn new(release: Release, way: Way) -> Self {
         let server = Arc::new(crdx_kinds::builder(release, 0).build());
-        Self { release, way, built_in: Arc::default(), server }
+        let built_in = BuiltInServer::new(release, Timestamp::default(), AdmissionPlugins::all());
+        let built_in = Arc::new(built_in.with_field_ownership(way.request_kind().verb == Verb::ServerSide));
+        Self { way, built_in, server }
     }
 
     fn report(&self, object: &Value, old: Option<&Value>) -> ObjectReport {
@@ -278,17 +281,18 @@ impl Validate {
             show_last_applied: false,
             scale: false,
             ignore_missing: false,
-            builtin: builtin::Rules { release: self.release, level: LEVEL, verb: request_kind.verb },
             cluster: None,
             given: Arc::new(given),
             live: None,
             unsimulated: Arc::default(),
+            served: Arc::default(),
         };
         let simulator = Simulator {
             settings,
             server: Arc::clone(&self.server),
             updates: Updates { request_kind, existing, compares: None },
             store: Box::<MemoryStore>::default(),
+            lock: Arc::default(),
             built_in: Arc::clone(&self.built_in),
             admission: OnceLock::new(),
         };

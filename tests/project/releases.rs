@@ -98,6 +98,16 @@ fn a_beta_is_the_last_row_and_not_the_default() {
     assert_eq!(named.len(), usize::from(BETA.is_some()), "{named:?}");
 }
 
+/// A step that only names a file which every release has could be forgotten.
+#[test]
+fn each_step_of_the_checklist_names_its_release() {
+    let checklist = fs::read_to_string(root().join(CHECKLIST)).unwrap();
+    let names_release = |text: &str| text.contains("{minor}");
+    for entry in checklist.lines().filter_map(entry) {
+        assert!(names_release(entry.file) || entry.text.is_some_and(names_release), "{CHECKLIST}: {entry:?}");
+    }
+}
+
 /// Every step of the page is needed: without the file, or with an empty one, the test fails.
 #[test]
 fn each_step_of_the_checklist_is_checked() {

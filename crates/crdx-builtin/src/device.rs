@@ -89,7 +89,7 @@ pub enum DeviceError {
 ///
 /// # Errors
 /// Returns an error for an attribute or a capacity that is not valid.
-pub fn value<'a>(driver: &'a str, device: &'a Value) -> Result<Cel<'a>, DeviceError> {
+pub fn value<'a>(driver: &'a str, device: &'a Value, release: Release) -> Result<Cel<'a>, DeviceError> {
     let mut attributes = Domains::default();
     for (name, attribute) in members(device, "attributes") {
         add(&mut attributes, driver, name, attribute_value(name, attribute)?);
@@ -98,8 +98,8 @@ pub fn value<'a>(driver: &'a str, device: &'a Value) -> Result<Cel<'a>, DeviceEr
     for (name, amount) in members(device, "capacity") {
         let text = amount.get("value").unwrap_or(amount);
         let text = text.as_str().map_or_else(|| text.as_int().unwrap_or_default().to_string(), str::to_owned);
-        let amount =
-            Quantity::parse(&text).map_err(|reason| DeviceError::Capacity { name: name.to_owned(), reason })?;
+        let amount = Quantity::parse(&text, release.minor())
+            .map_err(|reason| DeviceError::Capacity { name: name.to_owned(), reason })?;
         add(&mut capacity, driver, name, Cel::Opaque(Arc::new(Opaque::Quantity { amount, computed: false })));
     }
     let allows = device.get("allowMultipleAllocations").and_then(Value::as_bool).unwrap_or_default();
@@ -168,7 +168,7 @@ mod tests {
         let env = environment(Release::NEWEST);
         let checked = env.compile(source).map_err(|issues| issues.display()).unwrap();
         let program = Program::plan(&checked, &env).unwrap();
-        let value = value("gpu.example.com", &device).unwrap();
+        let value = value("gpu.example.com", &device, Release::NEWEST).unwrap();
         let outcome = program.run(&[Ok(value)], PER_CALL_LIMIT, &Steps::of_request());
         outcome.result.map_or_else(|error| error.to_string(), |value| value.to_string())
     }
@@ -198,9 +198,12 @@ mod tests {
     #[test]
     fn a_wrong_version_is_an_error() {
         let device = crdx_text::json::read(br#"{"attributes":{"v":{"version":"1"}}}"#).unwrap();
-        let error = value("a", &device).unwrap_err().to_string();
+        let error = value("a", &device, Release::NEWEST).unwrap_err().to_string();
         assert!(error.starts_with("attribute v: parse semantic version: "), "{error}");
         let none = crdx_text::json::read(br#"{"attributes":{"v":{}}}"#).unwrap();
-        assert_eq!(value("a", &none).unwrap_err().to_string(), "attribute v: unsupported attribute value");
+        assert_eq!(
+            value("a", &none, Release::NEWEST).unwrap_err().to_string(),
+            "attribute v: unsupported attribute value"
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! `LimitRange`s in a namespace: the defaults of Pods, and the limits of Pods and claims
 //! (`plugin/pkg/admission/limitranger` in `k8s.io/kubernetes`).
 
+mod comparison;
+
 use crate::amounts::of_pod;
-use crdx_cel::value::Quantity;
+use comparison::{Comparison, Missing, observed_ratio};
 use crdx_types::amounts::{Amounts, amounts, is_less, quantity};
 use crdx_value::field::STEPS_OF_A_BYTE;
+use crdx_value::release::Release;
 use crdx_value::steps::{Spent, Steps, memory};
 use crdx_value::{Map, Value};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation in which the plugin describes its changes.
@@ -70,9 +74,11 @@ pub fn violation(
     range: &Value,
     kind: &str,
     (object, old): (&Value, Option<&Value>),
+    release: Release,
     steps: &Steps,
 ) -> Result<Option<String>, Spent> {
-    let mut errors = Violations { list: Vec::new(), steps };
+    let mut errors = Violations { list: Vec::new(), release, steps };
+    let minor = release.minor();
     match kind {
         "Pod" => {
             for limit in of_type(range, "Container") {
@@ -83,7 +89,7 @@ pub fn violation(
                         old.iter().rev().filter_map(|one| Some((one.str_at(&["name"])?, one))).collect();
                     for container in items(object, &["spec", list]) {
                         let of = |container: &Value| {
-                            ["requests", "limits"].map(|key| amounts(container, &["resources", key]))
+                            ["requests", "limits"].map(|key| amounts(container, &["resources", key], minor))
                         };
                         let before = container.str_at(&["name"]).and_then(|name| by_name.get(name));
                         errors.check(limit, "Container", &of(container), before.map(|one| of(one)).as_ref())?;
@@ -91,12 +97,12 @@ pub fn violation(
                 }
             }
             for limit in of_type(range, "Pod") {
-                let of = |pod: &Value| ["requests", "limits"].map(|key| of_pod(pod, key, is_of_pods));
+                let of = |pod: &Value| ["requests", "limits"].map(|key| of_pod(pod, key, minor, is_of_pods));
                 errors.check(limit, "Pod", &of(object), old.map(of).as_ref())?;
             }
         }
         "PersistentVolumeClaim" => {
-            let of = |claim: &Value| [amounts(claim, &["spec", "resources", "requests"])];
+            let of = |claim: &Value| [amounts(claim, &["spec", "resources", "requests"], minor)];
             for limit in of_type(range, "PersistentVolumeClaim") {
                 errors.check(limit, "PersistentVolumeClaim", &of(object), old.map(of).as_ref())?;
             }
@@ -123,6 +129,7 @@ fn is_of_pods(name: &str) -> bool {
 /// The errors about limits.
 struct Violations<'s> {
     list: Vec<String>,
+    release: Release,
     steps: &'s Steps,
 }
 
@@ -142,7 +149,7 @@ impl Violations<'_> {
         given: &[Amounts; N],
         old: Option<&[Amounts; N]>,
     ) -> Result<(), Spent> {
-        let none = Amounts::new();
+        let (none, minor) = (Amounts::new(), self.release.minor());
         let (requests, limits) = (given.first().unwrap_or(&none), given.get(1));
         let most = limits.unwrap_or(&none);
         let is_same = |(new, old): (&Amounts, &Amounts), name: &str| match (new.get(name), old.get(name)) {
@@ -153,7 +160,7 @@ impl Violations<'_> {
         };
         let is_kept = |name: &str| old.is_some_and(|old| given.iter().zip(old).all(|pair| is_same(pair, name)));
         let quantities = |key| {
-            let quantities = members(limit, key).filter_map(|(name, value)| Some((name, quantity(value)?)));
+            let quantities = members(limit, key).filter_map(|(name, value)| Some((name, quantity(value, minor)?)));
             quantities.filter(|(name, _)| !is_kept(name))
         };
         self.steps.take(
@@ -161,34 +168,33 @@ impl Violations<'_> {
         )?;
         for (name, least) in quantities("min") {
             let prefix = format!("minimum {name} usage per {type_} is {least}");
-            self.extend(match (requests.get(name), most.get(name)) {
+            let found = Comparison::new(requests.get(name), most.get(name), &least, self.release);
+            self.extend(match (found.request, found.limit) {
                 (None, _) => Some(format!("{prefix}.  No request is specified")),
-                (Some(request), _) if is_less(request, &least) => Some(format!("{prefix}, but request is {request}")),
-                (_, Some(limit)) if is_less(limit, &least) => Some(format!("{prefix}, but limit is {limit}")),
+                (Some((request, Ordering::Less)), _) => Some(format!("{prefix}, but request is {request}")),
+                (_, Some((limit, Ordering::Less))) => Some(format!("{prefix}, but limit is {limit}")),
                 _ => None,
             })?;
         }
         for (name, max) in quantities("max") {
             let prefix = format!("maximum {name} usage per {type_} is {max}");
-            let request = requests.get(name);
-            self.extend(match (request, most.get(name)) {
+            let limit = most.get(name).filter(|_| limits.is_some());
+            let found = Comparison::new(requests.get(name), limit, &max, self.release);
+            self.extend(match (found.request, found.limit) {
                 (None, _) if limits.is_none() => Some(format!("{prefix}.  No request is specified")),
                 (_, None) if limits.is_some() => Some(format!("{prefix}.  No limit is specified")),
-                (_, Some(limit)) if is_less(&max, limit) => Some(format!("{prefix}, but limit is {limit}")),
-                (Some(request), _) if is_less(&max, request) => Some(format!("{prefix}, but request is {request}")),
+                (_, Some((limit, Ordering::Greater))) => Some(format!("{prefix}, but limit is {limit}")),
+                (Some((request, Ordering::Greater)), _) => Some(format!("{prefix}, but request is {request}")),
                 _ => None,
             })?;
         }
         for (name, ratio) in quantities("maxLimitRequestRatio").filter(|_| limits.is_some()) {
             let prefix = format!("{name} max limit to request ratio per {type_} is {ratio}");
-            let given = |amounts: &Amounts| amounts.get(name).map(Quantity::as_float).filter(|amount| *amount != 0.0);
-            self.extend(match (given(requests), given(most)) {
-                (None, _) => Some(format!("{prefix}, but no request is specified or request is 0")),
-                (_, None) => Some(format!("{prefix}, but no limit is specified or limit is 0")),
-                (Some(request), Some(limit)) if limit / request > ratio.as_float() => {
-                    Some(format!("{prefix}, but provided ratio is {:.6}", limit / request))
-                }
-                _ => None,
+            self.extend(match observed_ratio(requests.get(name), most.get(name), &ratio, self.release) {
+                Err(Missing::Request) => Some(format!("{prefix}, but no request is specified or request is 0")),
+                Err(Missing::Limit) => Some(format!("{prefix}, but no limit is specified or limit is 0")),
+                Ok(Some(observed)) => Some(format!("{prefix}, but provided ratio is {observed:.6}")),
+                Ok(None) => None,
             })?;
         }
         Ok(())
@@ -245,7 +251,7 @@ mod tests {
             value(&format!(r#"{{"spec":{{"containers":[{{"name":"c","resources":{resources}}}]}}}}"#))
         };
         let of = |limit: &str, resources: &str| {
-            violation(&range(limit), "Pod", (&pod(resources), None), &Steps::of_request()).unwrap()
+            violation(&range(limit), "Pod", (&pod(resources), None), Release::NEWEST, &Steps::of_request()).unwrap()
         };
         let min = r#"{"type":"Container","min":{"cpu":"100m"}}"#;
         let text = |text: &str| Some(text.to_owned());
@@ -266,7 +272,10 @@ mod tests {
         let claim = value(r#"{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}"#);
         let max = range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
         let expected = "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi";
-        assert_eq!(violation(&max, "PersistentVolumeClaim", (&claim, None), &Steps::of_request()), Ok(text(expected)));
+        assert_eq!(
+            violation(&max, "PersistentVolumeClaim", (&claim, None), Release::NEWEST, &Steps::of_request()),
+            Ok(text(expected))
+        );
     }
 
     #[test]
@@ -276,13 +285,18 @@ mod tests {
         };
         let range = range(r#"{"type":"Container","max":{"cpu":"1","memory":"1Gi"}}"#);
         let old = pod(r#"{"limits":{"cpu":"2","memory":"2Gi"}}"#);
-        let update = |resources| violation(&range, "Pod", (&pod(resources), Some(&old)), &Steps::of_request()).unwrap();
+        let update = |resources| {
+            violation(&range, "Pod", (&pod(resources), Some(&old)), Release::NEWEST, &Steps::of_request()).unwrap()
+        };
         assert_eq!(update(r#"{"limits":{"cpu":"2000m","memory":"2Gi"}}"#), None);
         let expected = "maximum cpu usage per Container is 1, but limit is 3";
         assert_eq!(update(r#"{"limits":{"cpu":"3","memory":"2Gi"}}"#).as_deref(), Some(expected));
         let claim = |size: &str| value(&format!(r#"{{"spec":{{"resources":{{"requests":{{"storage":"{size}"}}}}}}}}"#));
         let range = self::range(r#"{"type":"PersistentVolumeClaim","max":{"storage":"1Gi"}}"#);
-        let of = |old| violation(&range, "PersistentVolumeClaim", (&claim("2Gi"), old), &Steps::of_request()).unwrap();
+        let of = |old| {
+            violation(&range, "PersistentVolumeClaim", (&claim("2Gi"), old), Release::NEWEST, &Steps::of_request())
+                .unwrap()
+        };
         assert_eq!((of(Some(&claim("2048Mi"))), of(Some(&claim("3Gi"))).is_some()), (None, true));
     }
 
@@ -293,7 +307,7 @@ mod tests {
         let pod = value(&format!(r#"{{"spec":{{"containers":[{}]}}}}"#, vec![r#"{"name":"c"}"#; 3_000].join(",")));
         let limits = |key: &str| range(&format!(r#"{{"type":"Container","{key}":{{{}}}}}"#, names(3_000)));
         assert_eq!(set_defaults(&limits("default"), &mut pod.clone(), &Steps::of_request()), Err(Spent));
-        assert_eq!(violation(&limits("min"), "Pod", (&pod, None), &Steps::of_request()), Err(Spent));
+        assert_eq!(violation(&limits("min"), "Pod", (&pod, None), Release::NEWEST, &Steps::of_request()), Err(Spent));
     }
 
     #[test]
@@ -302,6 +316,12 @@ mod tests {
             r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[
             {"restartPolicy":"Always","resources":{"requests":{"cpu":"500m"}}},{"resources":{"requests":{"cpu":"2"}}}]}}"#,
         );
-        assert_eq!(of_pod(&pod, "requests", is_of_pods).get("cpu").map(ToString::to_string).as_deref(), Some("2500m"));
+        assert_eq!(
+            of_pod(&pod, "requests", Release::NEWEST.minor(), is_of_pods)
+                .get("cpu")
+                .map(ToString::to_string)
+                .as_deref(),
+            Some("2500m")
+        );
     }
 }

@@ -5,6 +5,7 @@ use crate::amounts::of_pod;
 use crdx_types::amounts::{add, amounts, containers, is_of_pods};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
+use crdx_value::release::{Minor, Release};
 
 /// The reason why a resize is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +30,16 @@ pub fn node_name<'v>(pod: &'v Value, old: &Value) -> Option<&'v str> {
 }
 
 /// The reason why a Node refuses a resize; `node` is `None` if there is no Node with this name.
-pub fn refusal(pod: &Value, old: &Value, name: &str, node: Option<&Value>) -> Option<ResizeRefusal> {
+pub fn refusal(
+    (pod, old): (&Value, &Value),
+    name: &str,
+    node: Option<&Value>,
+    release: Release,
+) -> Option<ResizeRefusal> {
     let Some(node) = node else { return Some(ResizeRefusal::new(format!("node {} not found", go_quote(name)), "")) };
     let declared = node.at(&["status", "declaredFeatures"]).and_then(Value::as_array).unwrap_or_default();
     let is_missing = |feature: &&str| !declared.iter().any(|declared| declared.as_str() == Some(*feature));
-    let missing: Vec<&str> = required_features(pod, old).into_iter().filter(is_missing).collect();
+    let missing: Vec<&str> = required_features(pod, old, release).into_iter().filter(is_missing).collect();
     if !missing.is_empty() {
         let (missing, name) = (missing.join(", "), go_quote(name));
         let reason = format!("pod update requires features {missing} which are not available on node {name}");
@@ -45,7 +51,7 @@ pub fn refusal(pod: &Value, old: &Value, name: &str, node: Option<&Value>) -> Op
         let reason = format!("pod resize is only supported on linux nodes, node {name} is {system}");
         return Some(ResizeRefusal::new(reason, "UnsupportedPlatform"));
     }
-    let excess = excess(pod, node);
+    let excess = excess(pod, node, release.minor());
     (!excess.is_empty()).then(|| {
         let reason = format!("node didn't have enough allocatable resources: {}", excess.join("; "));
         ResizeRefusal::new(reason, "NodeCapacity")
@@ -54,11 +60,11 @@ pub fn refusal(pod: &Value, old: &Value, name: &str, node: Option<&Value>) -> Op
 
 /// The features that a Node must declare for a change, sorted (`InferForPodUpdate` in
 /// `component-helpers/nodedeclaredfeatures`).
-fn required_features(pod: &Value, old: &Value) -> Vec<&'static str> {
+fn required_features(pod: &Value, old: &Value, release: Release) -> Vec<&'static str> {
     let own = |pod: &Value| pod.at(&["spec", "resources"]).filter(|resources| !resources.is_null()).cloned();
     let mut required = Vec::new();
     let is_same = match (own(pod), own(old)) {
-        (Some(new), Some(old)) => has_same_amounts(&new, &old),
+        (Some(new), Some(old)) => has_same_amounts(&new, &old, release),
         (new, old) => new == old,
     };
     if !is_same {
@@ -75,16 +81,16 @@ fn required_features(pod: &Value, old: &Value) -> Vec<&'static str> {
     required
 }
 
-fn has_same_amounts(one: &Value, other: &Value) -> bool {
-    ["limits", "requests"].iter().all(|key| amounts(one, &[key]) == amounts(other, &[key]))
-        && one.get("claims") == other.get("claims")
+fn has_same_amounts(one: &Value, other: &Value, release: Release) -> bool {
+    let of = |resources, key| amounts(resources, &[key], release.minor());
+    ["limits", "requests"].iter().all(|key| of(one, key) == of(other, key)) && one.get("claims") == other.get("claims")
 }
 
 /// The resources that a Pod requests and that its Node does not have in this amount (`validateRequestsWithinAllocatable`).
-fn excess(pod: &Value, node: &Value) -> Vec<String> {
-    let mut requests = of_pod(pod, "requests", is_of_pods);
-    add(&mut requests, &amounts(pod, &["spec", "overhead"]));
-    let allocatable = amounts(node, &["status", "allocatable"]);
+fn excess(pod: &Value, node: &Value, release: Minor) -> Vec<String> {
+    let mut requests = of_pod(pod, "requests", release, is_of_pods);
+    add(&mut requests, &amounts(pod, &["spec", "overhead"], release));
+    let allocatable = amounts(node, &["status", "allocatable"], release);
     let mut excess = Vec::new();
     for name in ["cpu", "memory"] {
         let Some(requested) = requests.get(name).filter(|requested| requested.sign() > 0) else { continue };
@@ -116,7 +122,7 @@ mod tests {
     }
 
     fn reason(old: &str, new: &str, node: &str) -> Option<String> {
-        refusal(&pod(new), &pod(old), "n", Some(&read(node))).map(|refusal| refusal.reason)
+        refusal((&pod(new), &pod(old)), "n", Some(&read(node)), Release::NEWEST).map(|refusal| refusal.reason)
     }
 
     fn requesting(cpu: &str) -> String {

@@ -11,7 +11,8 @@ const GUARANTEED: &str = "Guaranteed";
 /// The class of a Pod by its resources (`ComputePodQOS`). The resources of the whole Pod decide; since 1.37 only if there are
 /// any, and otherwise those of its containers. Before 1.34, the server drops them.
 pub fn of(pod: &Value, release: Release) -> &'static str {
-    let own = pod.at(&["spec", "resources"]).filter(|resources| !resources.is_null()).map(class);
+    let class_of = |resources: &Value| class(resources, release);
+    let own = pod.at(&["spec", "resources"]).filter(|resources| !resources.is_null()).map(class_of);
     if let Some(class) =
         own.filter(|class| *class != BEST_EFFORT || !release.enables(Gate::PodLevelResourcesFixKubeletQOSClass))
     {
@@ -21,14 +22,14 @@ pub fn of(pod: &Value, release: Release) -> &'static str {
     let classes = list("initContainers")
         .iter()
         .chain(list("containers"))
-        .map(|container| container.get("resources").map_or(BEST_EFFORT, class));
+        .map(|container| container.get("resources").map_or(BEST_EFFORT, class_of));
     common(classes).unwrap_or(BEST_EFFORT)
 }
 
 /// The class of one container.
-fn class(resources: &Value) -> &'static str {
+fn class(resources: &Value, release: Release) -> &'static str {
     let classes = ["cpu", "memory"].into_iter().map(|resource| {
-        let given = |of| Quantity::parse(resources.str_at(&[of, resource])?).ok();
+        let given = |of| Quantity::parse(resources.str_at(&[of, resource])?, release.minor()).ok();
         let quantity = |of| given(of).unwrap_or_else(|| Quantity::from_int(0));
         match (quantity("requests"), quantity("limits")) {
             (request, limit) if request != limit => BURSTABLE,

@@ -1,13 +1,14 @@
 //! `ResourceQuota`s: what an object uses of them (`plugin/pkg/admission/resourcequota` in `k8s.io/apiserver` and
 //! `pkg/quota/v1/evaluator/core` in `k8s.io/kubernetes`).
 
-use crate::amounts::of_pod;
+use crate::amounts::{limits_of_pod, of_pod};
 use crate::volume_resize;
 use crdx_cel::value::Quantity;
 use crdx_types::amounts::{
     Amounts, add, amounts, containers, is_huge_page, is_huge_page_of_quota, is_less, is_native, is_of_pods, quantity,
 };
 use crdx_value::Value;
+use crdx_value::release::{Minor, Release};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names under which quotas count Pods, besides huge pages and extended resources.
@@ -40,6 +41,8 @@ pub struct QuotaRequest<'v> {
     pub object: &'v Value,
     /// The existing object of an update.
     pub old: Option<&'v Value>,
+    /// The simulated release.
+    pub release: Release,
 }
 
 /// A resource that objects may use only if a quota counts it (`LimitedResource`).
@@ -67,7 +70,8 @@ pub fn refusal<'v>(
     let quotas: Vec<&Value> = quotas.into_iter().collect();
     for quota in quotas {
         covered_scopes.extend(selectors(quota).filter(|selector| write.is_selected(*selector)).map(|(name, ..)| name));
-        let (hard, used) = (amounts(quota, &["status", "hard"]), amounts(quota, &["status", "used"]));
+        let status = |list| amounts(quota, &["status", list], write.release.minor());
+        let (hard, used) = (status("hard"), status("used"));
         let counted: Vec<&str> =
             hard.keys().map(String::as_str).filter(|name| is_counted(write.resource, name)).collect();
         if counted.is_empty() || !selectors(quota).all(|selector| write.is_selected(selector)) {
@@ -214,15 +218,16 @@ impl QuotaRequest<'_> {
 
     /// The amounts that containers lack, with the names of the containers (`Constraints`).
     fn missing(&self, counted: &[&str]) -> Option<String> {
-        let of_pod =
-            ["requests", "limits"].iter().any(|key| !amounts(self.object, &["spec", "resources", key]).is_empty());
+        let minor = self.release.minor();
+        let mut lists = ["requests", "limits"].iter();
+        let of_pod = lists.any(|key| !amounts(self.object, &["spec", "resources", key], minor).is_empty());
         if self.resource != "pods" || of_pod {
             return None;
         }
         let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let spec = self.object.get("spec").unwrap_or(&Value::Null);
         for container in ["containers", "initContainers"].iter().flat_map(|list| containers(spec, list)) {
-            let of = |key: &str| amounts(container, &["resources", key]);
+            let of = |key: &str| amounts(container, &["resources", key], minor);
             let specified = compute(&of("requests"), &of("limits"));
             for name in REQUIRED.iter().filter(|name| counted.contains(name) && !specified.contains_key(**name)) {
                 missing.entry(name).or_default().insert(container.str_at(&["name"]).unwrap_or_default());
@@ -235,15 +240,15 @@ impl QuotaRequest<'_> {
     }
 
     fn usage(&self, object: &Value) -> Amounts {
-        let one = || Quantity::from_int(1);
+        let (one, minor) = (|| Quantity::from_int(1), self.release.minor());
         let mut usage = Amounts::from([(format!("count/{}", self.resource), one())]);
         match self.resource {
             "pods" => {
                 let is_over = matches!(object.str_at(&["status", "phase"]), Some("Failed" | "Succeeded"));
                 if !is_over {
-                    let of = |key: &str| of_pod(object, key, is_of_pods);
-                    let (mut requests, mut limits) = (of("requests"), of("limits"));
-                    let mut overhead = amounts(object, &["spec", "overhead"]);
+                    let mut requests = of_pod(object, "requests", minor, is_of_pods);
+                    let mut limits = limits_of_pod(object, minor);
+                    let mut overhead = amounts(object, &["spec", "overhead"], minor);
                     add(&mut requests, &overhead);
                     overhead.retain(|name, _| limits.get(name).is_some_and(|limit| limit.sign() != 0));
                     add(&mut limits, &overhead);
@@ -270,7 +275,7 @@ impl QuotaRequest<'_> {
             }
             "persistentvolumeclaims" => {
                 let mut own = Amounts::from([("persistentvolumeclaims".to_owned(), one())]);
-                own.extend(storage(object).map(|size| ("requests.storage".to_owned(), size)));
+                own.extend(storage(object, minor).map(|size| ("requests.storage".to_owned(), size)));
                 let class = volume_resize::class(object);
                 if !class.is_empty() {
                     usage.extend(
@@ -289,13 +294,14 @@ impl QuotaRequest<'_> {
 }
 
 /// The storage of a claim in whole bytes: the larger of what it requests and what is allocated.
-fn storage(claim: &Value) -> Option<Quantity> {
+fn storage(claim: &Value, release: Minor) -> Option<Quantity> {
     let whole = |quantity: Quantity| {
         let bytes = Quantity::from_int(quantity.value());
         if is_less(&quantity, &bytes) { bytes } else { quantity }
     };
-    let requested = claim.at(&["spec", "resources", "requests", "storage"]).and_then(quantity).map(whole)?;
-    let allocated = claim.at(&["status", "allocatedResources", "storage"]).and_then(quantity);
+    let at = |path: &[&str]| quantity(claim.at(path)?, release);
+    let requested = at(&["spec", "resources", "requests", "storage"]).map(whole)?;
+    let allocated = at(&["status", "allocatedResources", "storage"]);
     Some(allocated.filter(|allocated| is_less(&requested, allocated)).map_or(requested, whole))
 }
 
@@ -354,7 +360,8 @@ mod tests {
 
     fn of(quota: &Value, resource: &str, object: &str) -> String {
         let object = read(object);
-        refusal([quota], QuotaRequest { resource, object: &object, old: None }, &[]).unwrap_or_default()
+        refusal([quota], QuotaRequest { resource, object: &object, old: None, release: Release::NEWEST }, &[])
+            .unwrap_or_default()
     }
 
     #[test]
@@ -440,14 +447,19 @@ mod tests {
             ))
         };
         let refused = |new: &Value, old: Option<&Value>| {
-            let write = QuotaRequest { resource: "persistentvolumeclaims", object: new, old };
+            let write = QuotaRequest { resource: "persistentvolumeclaims", object: new, old, release: Release::NEWEST };
             refusal([&size], write, &[]).unwrap_or_default()
         };
         let text = format!("exceeded quota: q, requested: {gold}=2Gi, used: {gold}=9Gi, limited: {gold}=10Gi");
         assert_eq!(refused(&claim("gold", "2Gi"), None), text);
         assert_eq!(refused(&claim("iron", "2Gi"), None), "");
         let full = quota("", r#""requests.storage":"0""#, r#""requests.storage":"0""#);
-        let write = QuotaRequest { resource: "persistentvolumeclaims", object: &claim("gold", "1500m"), old: None };
+        let write = QuotaRequest {
+            resource: "persistentvolumeclaims",
+            object: &claim("gold", "1500m"),
+            old: None,
+            release: Release::NEWEST,
+        };
         let rounded = refusal([&full], write, &[]).unwrap_or_default();
         assert!(rounded.contains("requested: requests.storage=2,"), "{rounded}");
         assert_eq!(refused(&claim("gold", "5Gi"), Some(&claim("gold", "4Gi"))), "");

@@ -36,7 +36,7 @@ pub fn admit(pod: &mut Value, class: &Value, release: Release) -> Result<(), Ref
         let own = pod.at(&["spec", "overhead"]).and_then(Value::as_object);
         // Before 1.31 an empty overhead must match, too.
         let is_given = own.is_some_and(|own| !own.is_empty() || !release.since(V1_31));
-        if is_given && has_other_overhead(pod, class) {
+        if is_given && has_other_overhead(pod, class, release) {
             return Err(Refused::Mismatch(MISMATCH.to_owned()));
         }
         match overhead.get("podFixed") {
@@ -49,15 +49,16 @@ pub fn admit(pod: &mut Value, class: &Value, release: Release) -> Result<(), Ref
 
 /// Returns the reason why a Pod is refused whose overhead is not that of its class; `class` is `None` for a Pod without
 /// class (`validateOverhead`).
-pub fn overhead_refusal(pod: &Value, class: Option<&Value>) -> Option<&'static str> {
+pub fn overhead_refusal(pod: &Value, class: Option<&Value>, release: Release) -> Option<&'static str> {
     match class.filter(|class| class.get("overhead").is_some()) {
-        Some(class) => has_other_overhead(pod, class).then_some(MISMATCH),
+        Some(class) => has_other_overhead(pod, class, release).then_some(MISMATCH),
         None => pod.at(&["spec", "overhead"]).is_some_and(|own| !own.is_null()).then_some(WITHOUT_CLASS),
     }
 }
 
-fn has_other_overhead(pod: &Value, class: &Value) -> bool {
-    let (own, fixed) = (amounts(pod, &["spec", "overhead"]), amounts(class, &["overhead", "podFixed"]));
+fn has_other_overhead(pod: &Value, class: &Value, release: Release) -> bool {
+    let of = |object, path: &[&str]| amounts(object, path, release.minor());
+    let (own, fixed) = (of(pod, &["spec", "overhead"]), of(class, &["overhead", "podFixed"]));
     let same =
         own.iter().zip(&fixed).all(|((name, amount), (other, fixed))| name == other && amount.compare(fixed).is_eq());
     own.len() != fixed.len() || !same
@@ -200,12 +201,12 @@ mod tests {
     #[test]
     fn an_overhead_needs_a_class_with_overhead() {
         let with = pod(r#"{"overhead":{"cpu":"1"}}"#);
-        assert_eq!(overhead_refusal(&with, None), Some(WITHOUT_CLASS));
-        assert_eq!(overhead_refusal(&with, Some(&read(r#"{"handler":"h"}"#))), Some(WITHOUT_CLASS));
-        assert_eq!(overhead_refusal(&with, Some(&read(OVERHEAD))), None);
-        assert_eq!(overhead_refusal(&pod("{}"), Some(&read(OVERHEAD))), Some(MISMATCH));
-        assert_eq!(overhead_refusal(&pod("{}"), None), None);
-        assert_eq!(overhead_refusal(&pod(r#"{"overhead":{}}"#), None), Some(WITHOUT_CLASS));
+        assert_eq!(overhead_refusal(&with, None, Release::NEWEST), Some(WITHOUT_CLASS));
+        assert_eq!(overhead_refusal(&with, Some(&read(r#"{"handler":"h"}"#)), Release::NEWEST), Some(WITHOUT_CLASS));
+        assert_eq!(overhead_refusal(&with, Some(&read(OVERHEAD)), Release::NEWEST), None);
+        assert_eq!(overhead_refusal(&pod("{}"), Some(&read(OVERHEAD)), Release::NEWEST), Some(MISMATCH));
+        assert_eq!(overhead_refusal(&pod("{}"), None, Release::NEWEST), None);
+        assert_eq!(overhead_refusal(&pod(r#"{"overhead":{}}"#), None, Release::NEWEST), Some(WITHOUT_CLASS));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Validates objects of built-in kinds as the API server does after decoding and defaulting: `pkg/apis/*/validation`, and
-//! what the strategies in `pkg/registry` add.
+//! Validates objects of built-in kinds as the API servers of Kubernetes 1.30 to 1.38 do after decoding and defaulting:
+//! `pkg/apis/*/validation`, and what the strategies in `pkg/registry` add.
 //!
 //! A validator takes an object as its Go type encodes it, with defaults, and the existing object of an update. Its
 //! functions have the names of the Go functions that they follow in their comments. The metadata of the object is
@@ -20,6 +20,7 @@ mod events;
 mod field_value;
 mod flowcontrol;
 mod formats;
+mod image_reference;
 mod immutable;
 mod int_or_percent;
 mod internal;
@@ -146,6 +147,7 @@ mod tests {
     use crdx_text::json;
     use crdx_types::types::Types;
     use crdx_types::{defaults, encode};
+    use crdx_value::release::FeatureGates;
 
     /// An object as the server validates it: encoded, and with defaults.
     fn object(api_version: &str, kind: &str, text: &str, release: Release) -> Value {
@@ -157,7 +159,10 @@ mod tests {
     }
 
     fn errors(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: &str) -> Vec<String> {
-        let release = release.parse().unwrap();
+        errors_of(api_version, kind, new, old, release.parse().unwrap())
+    }
+
+    fn errors_of(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: Release) -> Vec<String> {
         let read = |text: &str| object(api_version, kind, text, release);
         let empties = Empties::from_value(&json::read(new.as_bytes()).unwrap());
         let (new, old) = (read(new), old.map(read));
@@ -170,6 +175,20 @@ mod tests {
     /// The errors about a new object in JSON, such as `spec.a: Required value`.
     pub fn created(api_version: &str, kind: &str, object: &str, release: &str) -> Vec<String> {
         errors(api_version, kind, object, None, release)
+    }
+
+    /// The errors about a new object, with a state of a gate.
+    pub fn created_with(
+        gate: &str,
+        enabled: bool,
+        (api_version, kind): (&str, &str),
+        object: &str,
+        release: &str,
+    ) -> Vec<String> {
+        let mut gates = FeatureGates::default();
+        gates.set(gate, enabled);
+        let release: Release = release.parse().unwrap();
+        errors_of(api_version, kind, object, None, release.with_gates(&gates).unwrap())
     }
 
     /// The validation of a write of a part of a Pod.

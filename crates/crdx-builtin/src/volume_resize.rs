@@ -4,6 +4,7 @@
 use crdx_cel::value::Quantity;
 use crdx_types::amounts::quantity;
 use crdx_value::Value;
+use crdx_value::release::Release;
 
 /// The annotation that names the class of a claim or a volume, from before `storageClassName` existed.
 pub(crate) const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
@@ -24,8 +25,11 @@ pub enum Growth<'v> {
 }
 
 /// Returns whether a claim grows in an update.
-pub fn growth<'v>(new: &'v Value, old: &Value) -> Growth<'v> {
-    let storage = |claim: &Value| claim.at(&["spec", "resources", "requests", "storage"]).and_then(quantity);
+pub fn growth<'v>(new: &'v Value, old: &Value, release: Release) -> Growth<'v> {
+    let storage = |claim: &Value| {
+        let size = claim.at(&["spec", "resources", "requests", "storage"])?;
+        quantity(size, release.minor())
+    };
     let Some(size) = storage(new) else { return Growth::None };
     let old_size = storage(old).unwrap_or_else(|| Quantity::from_int(0));
     if size.compare(&old_size).is_le() {
@@ -67,18 +71,21 @@ mod tests {
     #[test]
     fn only_a_larger_claim_needs_its_class() {
         let old = claim("1Gi", "fast", "Bound");
-        assert_eq!(growth(&claim("1024Mi", "fast", "Bound"), &old), Growth::None);
-        assert_eq!(growth(&claim("500Mi", "fast", "Bound"), &old), Growth::None);
-        assert_eq!(growth(&claim("2Gi", "fast", "Bound"), &old), Growth::OfClass("fast"));
-        assert_eq!(growth(&claim("2Gi", "slow", "Bound"), &old), Growth::Refused(NOT_RESIZABLE));
+        assert_eq!(growth(&claim("1024Mi", "fast", "Bound"), &old, Release::NEWEST), Growth::None);
+        assert_eq!(growth(&claim("500Mi", "fast", "Bound"), &old, Release::NEWEST), Growth::None);
+        assert_eq!(growth(&claim("2Gi", "fast", "Bound"), &old, Release::NEWEST), Growth::OfClass("fast"));
+        assert_eq!(growth(&claim("2Gi", "slow", "Bound"), &old, Release::NEWEST), Growth::Refused(NOT_RESIZABLE));
         let without = claim("1Gi", "", "Bound");
-        assert_eq!(growth(&claim("2Gi", "", "Bound"), &without), Growth::Refused(NOT_RESIZABLE));
+        assert_eq!(growth(&claim("2Gi", "", "Bound"), &without, Release::NEWEST), Growth::Refused(NOT_RESIZABLE));
     }
 
     #[test]
     fn a_claim_without_a_volume_does_not_grow() {
         let reason = "Only bound persistent volume claims can be expanded";
-        assert_eq!(growth(&claim("2Gi", "a", "Pending"), &claim("1Gi", "a", "Pending")), Growth::Refused(reason));
+        assert_eq!(
+            growth(&claim("2Gi", "a", "Pending"), &claim("1Gi", "a", "Pending"), Release::NEWEST),
+            Growth::Refused(reason)
+        );
     }
 
     #[test]

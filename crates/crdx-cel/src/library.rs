@@ -1,4 +1,4 @@
-//! The functions that expressions may call: one file per library, one [`Overload`] per row of its table.
+//! The functions that expressions may call in Kubernetes 1.30 to 1.38: one file per library, one [`Overload`] per row of its table.
 //!
 //! Each overload has its signature (used by the checker), the Kubernetes version since which new expressions may use
 //! it, its price (used by both the static estimate and the runtime cost) and its implementation. Overload ids are

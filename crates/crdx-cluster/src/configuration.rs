@@ -5,8 +5,9 @@ use super::context::{ServiceAccount, files};
 use super::credentials::Credentials;
 use super::fields::FieldError;
 use super::kubeconfig::{Cluster, Context, Impersonate, Kubeconfig, Pem, User};
+use super::kuberc::PluginPolicy;
 use super::secret::Secret;
-use super::{ClusterFlags, Error, proxy};
+use super::{ClusterFlags, Error, kuberc, proxy};
 use crdx_value::base64::Encoding;
 use crdx_value::{Value, object};
 use http::Uri;
@@ -70,7 +71,11 @@ pub async fn configuration(target: &ClusterFlags, limit: Duration) -> Result<Con
         return Err(cannot_be_used(error));
     }
     let info = plugin_info(&cluster, &server, authority.as_deref());
-    let credentials = Credentials::for_user(&user, info, limit).await?;
+    let policy = match &user.plugin {
+        Some(_) => kuberc::read(target.kuberc.as_deref()).map_err(|error| refused(&error))?.preference.policy,
+        None => PluginPolicy::default(),
+    };
+    let credentials = Credentials::for_user(&user, &policy, info, limit).await?;
     if let Some((certificate, key)) = identity(&user, &credentials)? {
         config.auth_info.client_certificate_data = Some(Encoding::Standard.encode(&certificate));
         config.auth_info.client_key_data = Some(Encoding::Standard.encode(&key).into());
@@ -277,6 +282,10 @@ fn plugin_info(cluster: &Cluster, server: &Uri, authority: Option<&[u8]>) -> Val
     add("proxy-url", cluster.proxy_url.as_ref().map(Secret::expose).map(Value::from));
     add("config", cluster.plugin_config.clone());
     info
+}
+
+fn refused(error: &kuberc::KubercError) -> Error {
+    Error::unreachable(error.to_string(), "correct it, give another file with --kuberc, or set KUBERC=off")
 }
 
 fn cannot_be_used(error: &FieldError) -> Error {

@@ -6,15 +6,17 @@ use super::configuration::{Configuration, configuration, unusable};
 use super::credentials::Credentials;
 use super::discovery::Discovered;
 use super::limits::{self, Held, HeldBody};
-use super::{ClusterFlags, Error, JSON, log, tls, warnings};
+use super::{ClusterFlags, Error, JSON, log, saved, tls, warnings};
+use crdx_input::profile::Profile;
 use crdx_value::Value;
 use crdx_value::lock::lock;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WARNING};
 use http_body_util::BodyExt;
 use kube::client::Body;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Semaphore;
@@ -37,23 +39,36 @@ const MAX_TOO_LONG: usize = 20;
 const MAX_WARNINGS: usize = 1000;
 const MAX_WARNING_LENGTH: usize = 4096;
 
-/// An open connection.
+/// An open connection, or the profile in its place.
 pub struct Connection {
+    source: Source,
+    pub(super) cache: Cache,
+    pub(super) discovered: Mutex<Option<Discovered>>,
+    /// The answer of `/version`, once it was read.
+    pub(super) version: OnceLock<Result<Option<Value>, Error>>,
+}
+
+/// Where the answers are from.
+enum Source {
+    Server(ServerConnection),
+    Profile(Box<Profile>),
+}
+
+/// A connection to a server.
+struct ServerConnection {
     /// `None` only during drop.
     runtime: Option<Runtime>,
     handle: Handle,
     line: Arc<SharedConnection>,
-    pub(super) cache: Cache,
-    pub(super) discovered: Mutex<Option<Discovered>>,
 }
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("url", &self.line.client.url).finish_non_exhaustive()
+        f.debug_struct("Connection").field("url", &self.url()).finish_non_exhaustive()
     }
 }
 
-impl Drop for Connection {
+impl Drop for ServerConnection {
     fn drop(&mut self) {
         // A pending name lookup must not delay the end of the program.
         if let Some(runtime) = self.runtime.take() {
@@ -65,9 +80,14 @@ impl Drop for Connection {
 /// A request whose answer has not been read yet.
 #[derive(Debug)]
 pub struct PendingResponse {
-    handle: Handle,
     path: String,
-    answer: JoinHandle<Result<Answer, Error>>,
+    source: ResponseSource,
+}
+
+#[derive(Debug)]
+enum ResponseSource {
+    Sent(Handle, JoinHandle<Result<Answer, Error>>),
+    Saved(Box<Result<Option<Value>, Error>>),
 }
 
 impl crdx_engine::cluster::PendingResponse for PendingResponse {
@@ -80,12 +100,18 @@ impl PendingResponse {
     /// Waits for the answer; `None` for 404.
     pub fn wait(self) -> Result<Option<Value>, Error> {
         let path = self.path.clone();
-        self.answer()?.read(&path)
+        match self.source {
+            ResponseSource::Saved(response) => *response,
+            source @ ResponseSource::Sent(..) => Self { source, ..self }.answer()?.read(&path),
+        }
     }
 
     pub(super) fn answer(self) -> Result<Answer, Error> {
         let closed = |_| Err(Error::new("the request was cancelled"));
-        self.handle.block_on(self.answer).unwrap_or_else(closed)
+        match self.source {
+            ResponseSource::Sent(handle, answer) => handle.block_on(answer).unwrap_or_else(closed),
+            ResponseSource::Saved(response) => saved::answer(*response, &self.path),
+        }
     }
 }
 
@@ -113,6 +139,10 @@ impl Connection {
     /// Reads the configuration; the first request opens the socket. `warn` is called once with each distinct text of the
     /// server's warnings.
     pub fn open(target: &ClusterFlags, warn: fn(&str)) -> Result<Self, Error> {
+        if let Some(folder) = &target.profile {
+            let source = Source::Profile(Box::new(saved::open(folder)?));
+            return Ok(Self::new(source, Cache::default()));
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -139,12 +169,25 @@ impl Connection {
             warned: Mutex::default(),
         };
         let handle = runtime.handle().clone();
-        Ok(Self { runtime: Some(runtime), handle, line: Arc::new(line), cache, discovered: Mutex::default() })
+        let source = Source::Server(ServerConnection { runtime: Some(runtime), handle, line: Arc::new(line) });
+        Ok(Self::new(source, cache))
     }
 
-    /// The URL of the server.
-    pub fn url(&self) -> &str {
-        &self.line.client.url
+    fn new(source: Source, cache: Cache) -> Self {
+        Self { source, cache, discovered: Mutex::default(), version: OnceLock::new() }
+    }
+
+    /// The URL of the server, or the folder of the profile.
+    pub fn url(&self) -> Cow<'_, str> {
+        match &self.source {
+            Source::Server(server) => server.line.client.url.as_str().into(),
+            Source::Profile(profile) => profile.folder().to_string_lossy(),
+        }
+    }
+
+    /// The profile, if it is not a server that answers.
+    pub fn profile(&self) -> Option<&Profile> {
+        if let Source::Profile(profile) = &self.source { Some(profile) } else { None }
     }
 
     /// Reads `path`; `None` for 404.
@@ -165,15 +208,27 @@ impl Connection {
 
     /// Starts a request without waiting for its answer. Any number may be started; a few run at a time.
     pub fn ask(&self, path: &str, accept: &str) -> PendingResponse {
-        let (line, path_and_query, accept) = (Arc::clone(&self.line), path.to_owned(), accept.to_owned());
-        let answer = self.handle.spawn(async move { line.get(&path_and_query, &accept).await });
-        PendingResponse { handle: self.handle.clone(), path: path.to_owned(), answer }
+        let source = match &self.source {
+            Source::Server(server) => {
+                let (line, path_and_query, accept) = (Arc::clone(&server.line), path.to_owned(), accept.to_owned());
+                let answer = server.handle.spawn(async move { line.get(&path_and_query, &accept).await });
+                ResponseSource::Sent(server.handle.clone(), answer)
+            }
+            Source::Profile(profile) => ResponseSource::Saved(Box::new(saved::respond(profile, path))),
+        };
+        PendingResponse { path: path.to_owned(), source }
     }
 
     /// Starts a request with a streamed answer.
     pub(super) fn stream(&self, path: &str, accept: &str) -> Result<Stream, Error> {
-        let line = &self.line;
-        let body = self.handle.block_on(async {
+        let ServerConnection { handle, line, .. } = match &self.source {
+            Source::Server(server) => server,
+            Source::Profile(profile) => {
+                let message = format!("the profile {} has no answer to GET {path}", profile.folder().display());
+                return Err(Error::new(message));
+            }
+        };
+        let body = handle.block_on(async {
             let response =
                 timeout(line.timeout(), line.send(path, accept)).await.map_err(|_| line.timed_out(path))??;
             let code = response.status().as_u16();
@@ -184,7 +239,7 @@ impl Connection {
             Err(Answer { code, body, ..line.answer() }.refusal(path))
         })?;
         let until = line.timeout.and_then(|limit| Instant::now().checked_add(limit));
-        Ok(Stream { handle: self.handle.clone(), body, until })
+        Ok(Stream { handle: handle.clone(), body, until })
     }
 }
 

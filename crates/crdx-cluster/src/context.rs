@@ -38,7 +38,8 @@ impl ServiceAccount {
 
 /// The namespace of objects that do not name one: `named`, that of the selected context, or `default`.
 pub fn namespace_or_default(named: Option<&str>, target: &ClusterFlags) -> String {
-    named.map(str::to_owned).or_else(|| namespace(target)).unwrap_or_else(|| "default".to_owned())
+    let of_context = || if target.profile.is_some() { None } else { namespace(target) };
+    named.map(str::to_owned).or_else(of_context).unwrap_or_else(|| "default".to_owned())
 }
 
 /// The namespace of the selected context, or in a pod the pod's namespace, also with `--server`, as in client-go; `None` if
@@ -53,10 +54,11 @@ fn namespace(target: &ClusterFlags) -> Option<String> {
     })
 }
 
-/// Returns true if a flag, a kubeconfig or a service account selects a cluster.
+/// Returns true if a flag, a kubeconfig or a service account selects a cluster, or a profile stands for one.
 pub fn is_configured(target: &ClusterFlags) -> bool {
-    let ClusterFlags { kubeconfig, context, cluster, server, .. } = target;
-    kubeconfig.is_some()
+    let ClusterFlags { profile, kubeconfig, context, cluster, server, .. } = target;
+    profile.is_some()
+        || kubeconfig.is_some()
         || context.is_some()
         || cluster.is_some()
         || server.is_some()

@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::kubeconfig::{Plugin, User};
+use super::kuberc::{PluginPolicy, PolicyError};
 use super::plugin::{Credential, PluginError};
 use super::secret::Secret;
 use crdx_value::Value;
@@ -33,6 +34,9 @@ pub enum CredentialsError {
     /// The token file cannot be read.
     #[error("the token file {} cannot be read: {cause}", file.display())]
     File { file: PathBuf, cause: std::io::Error },
+    /// The credential plugin may not run.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// The credential plugin failed.
     #[error(transparent)]
     Plugin(#[from] PluginError),
@@ -55,6 +59,9 @@ impl From<CredentialsError> for Error {
             }
             CredentialsError::Plugin(PluginError::NoTerminal { .. }) => {
                 "give the objects as files instead of standard input, or log in by hand first"
+            }
+            CredentialsError::Policy(_) => {
+                "kubectl would not run it, either: correct the kuberc, or choose another user with --user or --context"
             }
             CredentialsError::Plugin(_) => LOG_IN,
             _ => "log in again, or choose another user with --user or --context",
@@ -90,9 +97,14 @@ impl Credentials {
         Self { source: TokenSource::Nothing, identity: None }
     }
 
-    /// Reads the credentials of a user, in client-go's order of precedence. May run the user's plugin; `cluster` is given to
-    /// it.
-    pub async fn for_user(user: &User, cluster: Value, limit: Duration) -> Result<Self, CredentialsError> {
+    /// Reads the credentials of a user, in client-go's order of precedence. May run the user's plugin if
+    /// `policy` permits it; `cluster` is given to it.
+    pub async fn for_user(
+        user: &User,
+        policy: &PluginPolicy,
+        cluster: Value,
+        limit: Duration,
+    ) -> Result<Self, CredentialsError> {
         let only = |source| Self { source, identity: None };
         let name = user.username.as_deref().filter(|name| !name.is_empty());
         if name.is_some() && (user.token.is_some() || user.token_file.is_some()) {
@@ -124,7 +136,8 @@ impl Credentials {
         match &user.plugin {
             // As in client-go, a plugin is not run if there is a client certificate.
             Some(Ok(plugin)) if user.certificate.is_empty() => {
-                let plugin = Arc::new(plugin.clone());
+                let command = policy.permit(&plugin.command)?;
+                let plugin = Arc::new(Plugin { command, ..plugin.clone() });
                 let (credential, header) = run(&plugin, &cluster, limit).await?;
                 let last = Mutex::new(Last { header, time: credential.expires });
                 let source = TokenSource::Plugin { plugin, cluster, limit, last };
@@ -220,7 +233,8 @@ mod tests {
     fn authorization(user: &User) -> Result<Option<String>, GoError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let credentials = Credentials::for_user(user, Value::Null, Duration::from_secs(9)).await;
+            let credentials =
+                Credentials::for_user(user, &PluginPolicy::default(), Value::Null, Duration::from_secs(9)).await;
             let header = credentials.map_err(|e| format!("{e} {e:?}"))?.header().await.unwrap();
             Ok(header.map(|header| header.to_str().unwrap().to_owned()))
         })

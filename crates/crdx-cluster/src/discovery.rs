@@ -49,6 +49,9 @@ impl Connection {
     }
 
     fn discovered(&self, anew: bool) -> Result<Discovered, Error> {
+        if let Some(profile) = self.profile() {
+            return Ok(Discovered { resources: profile.resources(), fresh: true });
+        }
         let mut discovered = lock(&self.discovered);
         if let Some(known) = discovered.as_ref().filter(|known| known.fresh || !anew) {
             return Ok(known.clone());
@@ -98,40 +101,14 @@ fn root_of(group: &str, version: &str) -> String {
 
 /// Serializes the resources for the cache.
 fn write(resources: &[Resource]) -> String {
-    let texts = |texts: &[String]| Value::from(texts.iter().map(|t| Value::from(t.as_str())).collect::<Vec<_>>());
-    let each = resources.iter().map(|r| {
-        object([
-            ("group", Value::from(r.group.as_str())),
-            ("version", r.version.as_str().into()),
-            ("plural", r.plural.as_str().into()),
-            ("singular", r.singular.as_str().into()),
-            ("kind", r.kind.as_str().into()),
-            ("shortNames", texts(&r.short_names)),
-            ("categories", texts(&r.categories)),
-            ("verbs", texts(&r.verbs)),
-            ("namespaced", Value::Bool(r.namespaced)),
-        ])
-    });
-    crdx_value::json::to_string(&object([("resources", Value::from(each.collect::<Vec<_>>()))]))
+    let each: Vec<Value> = resources.iter().map(Resource::to_value).collect();
+    crdx_value::json::to_string(&object([("resources", Value::from(each))]))
 }
 
 /// Reads what [`write`] wrote; `None` for anything else.
 fn read(bytes: &[u8]) -> Option<Vec<Resource>> {
     let cached = json::read(bytes).ok()?;
-    let each = cached.get("resources")?.as_array()?.iter().map(|r| Resource {
-        group: text(r, "group"),
-        version: text(r, "version"),
-        plural: text(r, "plural"),
-        singular: text(r, "singular"),
-        kind: text(r, "kind"),
-        short_names: texts(r, "shortNames"),
-        categories: texts(r, "categories"),
-        verbs: texts(r, "verbs"),
-        namespaced: r.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
-    });
-    let all: Vec<Resource> = each.collect();
-    let whole = |r: &Resource| !r.version.is_empty() && !r.plural.is_empty() && !r.kind.is_empty();
-    all.iter().all(whole).then_some(all)
+    cached.get("resources")?.as_array()?.iter().map(Resource::from_value).collect()
 }
 
 /// Resolves a TYPE: a plural or singular name or a kind in any case, then a short name; each may be

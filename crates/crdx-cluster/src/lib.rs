@@ -33,6 +33,8 @@ pub mod download;
 mod fields;
 #[cfg(feature = "cluster")]
 mod kubeconfig;
+#[cfg(feature = "cluster")]
+pub mod kuberc;
 mod limits;
 pub mod log;
 mod pages;
@@ -41,6 +43,7 @@ mod plugin;
 #[cfg(feature = "cluster")]
 mod proxy;
 mod raw;
+mod saved;
 mod secret;
 mod settings;
 #[cfg(feature = "cluster")]
@@ -102,6 +105,10 @@ pub struct ClusterFlags {
     pub as_groups: Vec<String>,
     /// `--as-uid`
     pub as_uid: Option<String>,
+    /// `--profile`: a saved cluster, which is read in place of one
+    pub profile: Option<PathBuf>,
+    /// `--kuberc`
+    pub kuberc: Option<PathBuf>,
     /// `--request-timeout`; `None` waits as long as data keeps arriving
     pub request_timeout: Option<Duration>,
     /// The cache directory for discovery and CRDs; `None` disables the cache

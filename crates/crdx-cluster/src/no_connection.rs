@@ -4,9 +4,11 @@ use super::answer::Answer;
 use super::cache::Cache;
 use super::discovery::Discovered;
 use super::{ClusterFlags, Error};
+use crdx_input::profile::Profile;
 use crdx_value::Value;
+use std::borrow::Cow;
 use std::convert::Infallible;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// A connection, which no value of this type is.
 #[derive(Debug)]
@@ -14,6 +16,7 @@ pub struct Connection {
     never: Infallible,
     pub(super) cache: Cache,
     pub(super) discovered: Mutex<Option<Discovered>>,
+    pub(super) version: OnceLock<Result<Option<Value>, Error>>,
 }
 
 impl Connection {
@@ -26,7 +29,11 @@ impl Connection {
         ))
     }
 
-    pub fn url(&self) -> &str {
+    pub fn url(&self) -> Cow<'_, str> {
+        match self.never {}
+    }
+
+    pub fn profile(&self) -> Option<&Profile> {
         match self.never {}
     }
 

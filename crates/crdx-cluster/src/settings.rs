@@ -1,11 +1,12 @@
 //! The settings of the cluster's API server, as far as they can be read: the emulated version, the feature gates in the metrics,
 //! and the flags that `/flagz` shows.
 
-use super::{Connection, Error, JSON};
+use super::{Connection, Error};
+use crdx_engine::profile::Description;
 use crdx_server::server::ServerSettings;
 use crdx_text::json;
-use crdx_value::release::{FeatureGates, Minor, Release, V1_36, gates_of};
-use crdx_value::{Map, Value};
+use crdx_value::release::{FeatureGates, Minor, Release, gates_of};
+use crdx_value::{Map, Value, object};
 use std::time::{Duration, Instant};
 
 /// The most bytes of the metrics that are read, and the time for them.
@@ -17,9 +18,14 @@ const MAX_LINE: usize = 4096;
 const KEPT: Duration = Duration::from_hours(6);
 /// The name in the cache.
 const ENTRY: &str = "server-settings";
+/// The name of incomplete settings, and the time for which they are cached.
+const INCOMPLETE_ENTRY: &str = "incomplete-server-settings";
+const KEPT_INCOMPLETE: Duration = Duration::from_mins(10);
 /// The structured forms of `/flagz`.
 const FLAGZ: &str =
     "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
+const DEFAULT_NODE_PORTS: &str = "30000-32767";
+const NO_FLAGZ: &str = "it serves no /flagz (give the flags of kube-apiserver, such as --enable-admission-plugins)";
 const METRIC: &[u8] = b"kubernetes_feature_enabled{";
 
 /// The settings of a cluster's API server.
@@ -28,64 +34,96 @@ pub struct LiveSettings {
     pub settings: ServerSettings,
     /// The path of the configuration of admission plugins on the server's disk, which cannot be read.
     pub admission_file: Option<String>,
-    /// One note for each request that failed, with the permission that it needs.
+    /// True if the server may serve other APIs than those that its version serves by default: discovery says which.
+    pub may_serve_other_apis: bool,
+    /// A note about the requests that failed, with the permissions that they need.
     pub notes: Vec<String>,
 }
 
 /// Reads the settings of the server of `connection`, which runs a release; or takes them from the cache.
 pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
-    let cached = connection.cache.read(ENTRY, KEPT).and_then(|bytes| json::read(&bytes).ok());
-    let cached = cached.filter(|answers| answers.str_at(&["release"]) == Some(&release.full_version()));
-    let (answers, notes) = if let Some(answers) = cached {
-        (answers, Vec::new())
-    } else {
-        let (answers, notes) = ask(connection, release);
-        if notes.is_empty() {
-            connection.cache.write(ENTRY, crdx_value::json::to_string(&answers).as_bytes());
-        }
-        (answers, notes)
-    };
-    let mut settings = understood(&answers, release);
-    settings.notes = notes;
-    settings
+    if let Some(profile) = connection.profile() {
+        let Description { settings, admission_file, unknown_settings, .. } = profile.description().clone();
+        return LiveSettings { settings, admission_file, may_serve_other_apis: true, notes: unknown_settings };
+    }
+    // The emulated version is read anew, because the release is.
+    let mut answers = cached(connection, release).unwrap_or_else(|| ask(connection, release));
+    if let Ok(Some(version)) = connection.version() {
+        answers.insert_at(&["version"], version);
+    }
+    understood(&answers, release)
 }
 
-/// Reads the settings from the server: an object with `version`, `gates` and `flags`, and the notes about failed requests.
-fn ask(connection: &Connection, release: Release) -> (Value, Vec<String>) {
-    let mut answers = Map::new();
-    let mut notes = Vec::new();
-    answers.insert("release".to_owned(), release.full_version().into());
-    if let Ok(Some(version)) = connection.get("/version", JSON) {
-        answers.insert("version".to_owned(), version);
-    }
+/// The answers in the cache. Those of a server that refused one are cached as long as its discovery, which may change as the
+/// permissions do.
+fn cached(connection: &Connection, release: Release) -> Option<Value> {
+    let read = |entry, age| {
+        let answers = json::read(&connection.cache.read(entry, age)?).ok()?;
+        (answers.str_at(&["release"]) == Some(&release.full_version())).then_some(answers)
+    };
+    read(ENTRY, KEPT).or_else(|| read(INCOMPLETE_ENTRY, KEPT_INCOMPLETE))
+}
+
+/// Reads the settings from the server: an object with `gates` and `flags`, and the reasons why one of them is not known.
+fn ask(connection: &Connection, release: Release) -> Value {
+    let mut answers = object([("release", release.full_version())]);
+    let mut unread = Vec::new();
     match gates(connection) {
-        Ok(gates) if gates.is_empty() => notes.push("/metrics has no feature gates".to_owned()),
-        Ok(gates) => {
-            answers.insert("gates".to_owned(), Value::Object(gates));
-        }
-        Err(error) => notes.push(unread("feature gates", "/metrics", &error)),
+        Ok(gates) if gates.is_empty() => unread.push(UnreadSettings::new("/metrics", None, "it has no feature gates")),
+        Ok(gates) => answers.insert_at(&["gates"], Value::Object(gates)),
+        Err(error) => unread.push(UnreadSettings::new("/metrics", error.code, &error.message)),
     }
     match connection.object_of(FLAGZ, "/flagz") {
-        Ok(flagz) => {
-            answers.insert("flags".to_owned(), flagz.get("flags").cloned().unwrap_or_default());
-        }
-        Err(error) if error.code == Some(404) && !release.since(V1_36) => {}
-        Err(error) => notes.push(unread("flags for admission plugins", "/flagz", &error)),
+        Ok(flagz) => answers.insert_at(&["flags"], flagz.get("flags").cloned().unwrap_or_default()),
+        // Servers before 1.36, and those that emulate one, do not serve it.
+        Err(error) if error.code == Some(404) => unread.push(UnreadSettings::new("/flagz", error.code, NO_FLAGZ)),
+        Err(error) => unread.push(UnreadSettings::new("/flagz", error.code, &error.message)),
     }
-    (Value::Object(answers), notes)
+    let is_answered = unread.iter().all(|unread| unread.code.is_some());
+    answers.insert_at(&["notes"], note(&unread).into_iter().map(Value::from).collect::<Vec<_>>().into());
+    if is_answered {
+        let entry = if unread.is_empty() { ENTRY } else { INCOMPLETE_ENTRY };
+        connection.cache.write(entry, crdx_value::json::to_string(&answers).as_bytes());
+    }
+    answers
 }
 
-fn unread(what: &str, path: &str, error: &Error) -> String {
-    let permission = match error.code {
-        Some(403) => {
-            format!("; it needs the permission to GET the nonResourceURL {path} (kubectl crdx rbac prints it)")
-        }
-        _ => String::new(),
+/// A path of the server with settings that could not be read.
+#[derive(Debug)]
+struct UnreadSettings {
+    path: &'static str,
+    code: Option<u16>,
+    reason: String,
+}
+
+impl UnreadSettings {
+    fn new(path: &'static str, code: Option<u16>, reason: &str) -> Self {
+        Self { path, code, reason: reason.trim().to_owned() }
+    }
+
+    fn settings(&self) -> &'static str {
+        if self.path == "/metrics" { "feature gates" } else { "flags for admission plugins" }
+    }
+}
+
+/// The note about all of them, with the permissions that they need.
+fn note(unread: &[UnreadSettings]) -> Option<String> {
+    let join = |each: &dyn Fn(&UnreadSettings) -> String| unread.iter().map(each).collect::<Vec<_>>();
+    let refused: Vec<&str> = unread.iter().filter(|one| one.code == Some(403)).map(|one| one.path).collect();
+    let permission = match refused.as_slice() {
+        [] => String::new(),
+        paths => format!(
+            "; it needs the permission to GET the nonResourceURLs {} (kubectl crdx rbac prints it)",
+            paths.join(" and ")
+        ),
     };
-    format!(
-        "the {what} of the server are unknown, so those of its version are simulated: {}{permission}",
-        error.message
-    )
+    (!unread.is_empty()).then(|| {
+        format!(
+            "the {} of the server are unknown, so those of its version are simulated: {}{permission}",
+            join(&|one| one.settings().to_owned()).join(" and the "),
+            join(&|one| one.reason.clone()).join("; "),
+        )
+    })
 }
 
 /// The states of the gates in the metrics.
@@ -146,16 +184,32 @@ fn understood(answers: &Value, release: Release) -> LiveSettings {
             feature_gates,
             enabled_plugins: list("enable-admission-plugins"),
             disabled_plugins: list("disable-admission-plugins"),
+            // The default of the flag is not what clusters have, so that a server without it forbids privileged containers.
+            allow_privileged: answers.at(&["flags", "allow-privileged"]).map(|_| flag("allow-privileged") == "true"),
+            node_ports: node_ports(flag("service-node-port-range")),
             ..ServerSettings::default()
         },
         admission_file: Some(flag("admission-control-config-file").to_owned()).filter(|path| !path.is_empty()),
-        notes: Vec::new(),
+        may_serve_other_apis: answers
+            .at(&["flags", "runtime-config"])
+            .is_none_or(|_| !flag("runtime-config").is_empty()),
+        notes: {
+            let notes = answers.get("notes").and_then(Value::as_array).unwrap_or_default();
+            notes.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        },
     }
+}
+
+/// Reads a range such as `30000-32767`; `None` for the default one and for other forms of the flag.
+fn node_ports(range: &str) -> Option<(u16, u16)> {
+    let (first, last) = range.split_once('-').filter(|_| range != DEFAULT_NODE_PORTS)?;
+    Some((first.parse().ok()?, last.parse().ok()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::release::V1_36;
 
     #[test]
     fn a_line_of_the_metrics_is_a_gate() {
@@ -178,6 +232,18 @@ mod tests {
         assert_eq!(read.settings.enabled_plugins, ["NodeRestriction", "AlwaysPullImages"]);
         assert!(read.settings.disabled_plugins.is_empty());
         assert_eq!(read.admission_file.as_deref(), Some("/a"));
+    }
+
+    #[test]
+    fn one_note_names_all_permissions() {
+        let unread = |path, code| UnreadSettings::new(path, code, "no\n");
+        assert_eq!(note(&[]), None);
+        assert_eq!(
+            note(&[unread("/metrics", Some(403)), unread("/flagz", Some(403))]).unwrap(),
+            "the feature gates and the flags for admission plugins of the server are unknown, so those of its version are simulated: no; no; \
+             it needs the permission to GET the nonResourceURLs /metrics and /flagz (kubectl crdx rbac prints it)"
+        );
+        assert!(note(&[unread("/flagz", Some(404))]).unwrap().ends_with("are simulated: no"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct Simulated {
 
 /// The release to simulate for the cluster of `connection`; the newest one if the cluster does not report its version.
 pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
-    let version = connection.and_then(|connection| connection.get("/version", JSON));
+    let version = connection.and_then(Connection::version);
     let unreadable = |reason: &str| Simulated {
         release: Release::NEWEST,
         note: Some(format!(
@@ -29,6 +29,16 @@ pub fn simulated(connection: Result<&Connection, Error>) -> Simulated {
         Ok(Some(version)) => {
             read(&version).unwrap_or_else(|| unreadable("its /version does not have the form of Kubernetes"))
         }
+    }
+}
+
+impl Connection {
+    /// Returns the answer of `/version`, which is requested once.
+    ///
+    /// # Errors
+    /// Returns the reason why the cluster does not answer.
+    pub fn version(&self) -> Result<Option<Value>, Error> {
+        self.version.get_or_init(|| self.get("/version", JSON)).clone()
     }
 }
 

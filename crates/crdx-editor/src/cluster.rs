@@ -43,7 +43,7 @@ impl EditorCluster {
         if let Some(Err(error)) = found.iter().find(|found| found.as_ref().is_err_and(|error| error.unreachable)) {
             return Fetched { cluster: Err(error.clone()), definitions: Vec::new() };
         }
-        let url = connection.url().to_owned();
+        let url = connection.url().into_owned();
         let known = self.known.take().filter(|(known, _)| *known == url);
         let simulated = known.map_or_else(|| crdx_cluster::simulated(Ok(&connection)), |(_, simulated)| simulated);
         self.known = Some((url.clone(), simulated.clone()));

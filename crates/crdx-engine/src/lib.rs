@@ -12,6 +12,9 @@ pub mod documents;
 #[cfg(feature = "simulator")]
 pub mod cluster;
 
+#[cfg(feature = "simulator")]
+pub mod profile;
+
 pub mod simulation;
 
 pub mod schema_steps;

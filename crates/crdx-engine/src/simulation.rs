@@ -4,8 +4,9 @@
 //! The parts that know neither an input nor a cluster are used by other modules, too: the object of an input ([`object`]), the
 //! CRDs that define kinds ([`definitions`]), and the report of the server's answer ([`answer`]). The feature `simulator` adds
 //! the others. `OrderedState` has what depends on the order of the input: it creates CRDs and prepares objects. A
-//! `Simulator` sends prepared objects to the servers of one release, in any order and on any thread: `submit` those with a
-//! CRD, `builtin` those of built-in kinds. `known_cluster` is what is known of the cluster for each object, `admission` has
+//! `Simulator` sends prepared objects to the servers of one release, in any order and on any thread, all with `submit`;
+//! `resource` and `built_in` have what differs between custom resources and built-in kinds, `decoding` what is reported of a
+//! request that is not answered. `known_cluster` is what is known of the cluster for each object, `admission` has
 //! the policies, `existing` the objects that exist before, `turns` orders objects with the same name, `lists` checks lists as
 //! kubectl does, and `unfold` reads their items.
 //!
@@ -16,11 +17,13 @@
 pub mod admission;
 pub mod answer;
 #[cfg(feature = "simulator")]
+pub mod built_in;
+#[cfg(feature = "simulator")]
 pub mod built_in_server;
 #[cfg(feature = "simulator")]
-pub mod builtin;
-#[cfg(feature = "simulator")]
 mod context;
+#[cfg(feature = "simulator")]
+mod decoding;
 #[cfg(feature = "simulator")]
 mod definition_update;
 pub mod definitions;
@@ -37,7 +40,7 @@ pub mod identity;
 #[cfg(feature = "simulator")]
 pub mod known_cluster;
 #[cfg(feature = "simulator")]
-mod kubectl_errors;
+pub(crate) mod kubectl_errors;
 #[cfg(feature = "simulator")]
 mod list_models;
 #[cfg(feature = "simulator")]
@@ -56,6 +59,10 @@ pub(crate) mod policy_request;
 #[cfg(feature = "simulator")]
 mod prepared;
 pub mod removed_versions;
+#[cfg(feature = "simulator")]
+pub mod request_lock;
+#[cfg(feature = "simulator")]
+pub mod resource;
 pub(crate) mod served;
 #[cfg(feature = "simulator")]
 pub mod server_settings;
@@ -66,7 +73,7 @@ mod simulator;
 #[cfg(feature = "simulator")]
 mod stored_location;
 #[cfg(feature = "simulator")]
-mod submit;
+pub(crate) mod submit;
 #[cfg(feature = "simulator")]
 mod turns;
 #[cfg(feature = "simulator")]

@@ -56,7 +56,7 @@ pub enum ArchiveError {
     /// A path leads out of the archive.
     #[error("it has the path {0:?}, which leads out of it")]
     Outside(String),
-    /// An entry is a link or a device.
+    /// An entry is a pipe or a device.
     #[error("it has {0:?}, which is neither a file nor a directory")]
     Special(String),
     /// Packed charts contain packed charts.
@@ -99,11 +99,9 @@ pub(crate) fn is_archive(content: &[u8]) -> bool {
 /// before its templates: those in `crds/` of the chart and of the charts in it.
 ///
 /// # Errors
-/// The archive is invalid, too large, or has links or paths that lead out of it.
+/// The archive is invalid, too large, or has devices or paths that lead out of it.
 pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
-    let unpacked = (archive.len() as u64).saturating_mul(RATIO).clamp(SMALL, LIMIT);
-    let mut left = Left { unpacked, limit: unpacked, text: DEFINITIONS };
-    let members = members(archive, &mut left, 0)?;
+    let (members, mut left) = unpacked(archive, &|_| true)?;
     let charts = Charts::of(&members);
     if charts.is_empty() {
         let mut found = members;
@@ -117,6 +115,31 @@ pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
     }
     sort_by(&mut found, |a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// Returns the files with CRDs at a path inside of an archive, sorted by path. Of a Helm chart, these may be outside of `crds/`.
+///
+/// # Errors
+/// As [`definitions`].
+pub fn definitions_at(archive: &[u8], path: &str) -> Result<Vec<Member>, ArchiveError> {
+    let (mut members, _) = unpacked(archive, &|name| is_at(path, name))?;
+    members.retain(is_definition);
+    Ok(members)
+}
+
+/// Returns true if a member is the file, or in the directory, at a path inside. The path may leave out the directory at the top,
+/// whose name often has the version.
+fn is_at(path: &str, member: &str) -> bool {
+    let is_below = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_below(member) || member.split_once('/').is_some_and(|(_, name)| is_below(name))
+}
+
+/// Returns the files of an archive that may be of use and whose names are wanted, and what else may be unpacked.
+fn unpacked(archive: &[u8], wants: &dyn Fn(&str) -> bool) -> Result<(Vec<Member>, Left), ArchiveError> {
+    let unpacked = (archive.len() as u64).saturating_mul(RATIO).clamp(SMALL, LIMIT);
+    let mut left = Left { unpacked, limit: unpacked, text: DEFINITIONS };
+    let members = members(archive, &mut left, 0, wants)?;
+    Ok((members, left))
 }
 
 /// The bytes that may still be unpacked and kept.
@@ -142,7 +165,7 @@ fn of_charts(
             if depth >= MAX_DEPTH {
                 return Err(ArchiveError::TooDeep);
             }
-            let inner = self::members(&member.content, left, depth + 1)?;
+            let inner = self::members(&member.content, left, depth + 1, &|_| true)?;
             let named = |inner: Member| Member { name: format!("{}/{}", member.name, inner.name), ..inner };
             let inner: Vec<Member> = inner.into_iter().map(named).collect();
             let charts = Charts::of(&inner);
@@ -195,16 +218,25 @@ fn is_definition(member: &Member) -> bool {
 }
 
 /// Reads the files that may be of use.
-fn members(archive: &[u8], left: &mut Left, depth: usize) -> Result<Vec<Member>, ArchiveError> {
+fn members(
+    archive: &[u8],
+    left: &mut Left,
+    depth: usize,
+    wants: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Member>, ArchiveError> {
     debug_assert!(depth <= MAX_DEPTH);
     let mut reader = Limited { inner: MultiGzDecoder::new(archive), left: left.unpacked, is_exceeded: false };
-    let found = read(&mut tar::Archive::new(&mut reader), &mut left.text);
+    let found = read(&mut tar::Archive::new(&mut reader), &mut left.text, wants);
     left.unpacked = reader.left;
     if reader.is_exceeded { Err(ArchiveError::TooLarge(left.limit)) } else { found }
 }
 
 /// Reads files of at most `left` bytes.
-fn read(archive: &mut tar::Archive<impl Read>, left: &mut u64) -> Result<Vec<Member>, ArchiveError> {
+fn read(
+    archive: &mut tar::Archive<impl Read>,
+    left: &mut u64,
+    wants: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Member>, ArchiveError> {
     let mut members = Vec::new();
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -214,8 +246,9 @@ fn read(archive: &mut tar::Archive<impl Read>, left: &mut u64) -> Result<Vec<Mem
         }
         let path = String::from_utf8_lossy(&path).into_owned();
         match entry.header().entry_type() {
-            // Comments, such as the commit of `git archive`.
-            EntryType::XGlobalHeader => continue,
+            // Comments, such as the commit of `git archive`. Links lead to other files of the archive, or nowhere: nothing is
+            // unpacked.
+            EntryType::XGlobalHeader | EntryType::Symlink | EntryType::Link => continue,
             EntryType::Regular | EntryType::Directory => {}
             _ => return Err(ArchiveError::Special(path)),
         }
@@ -233,7 +266,7 @@ fn read(archive: &mut tar::Archive<impl Read>, left: &mut u64) -> Result<Vec<Mem
         }
         let name = parts.join("/");
         let is_of_use = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) || has_ending(&name);
-        if entry.header().entry_type() == EntryType::Regular && is_of_use {
+        if entry.header().entry_type() == EntryType::Regular && is_of_use && wants(&name) {
             let mut content = Vec::new();
             (&mut entry).take(*left + 1).read_to_end(&mut content)?;
             *left = left.checked_sub(content.len() as u64).ok_or(ArchiveError::TooMuchText)?;
@@ -340,12 +373,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn paths_that_lead_out_and_links_are_refused() {
+    fn paths_that_lead_out_and_devices_are_refused() {
         for path in ["../a.yaml", "a/../../b.yaml", "/etc/a.yaml", "..", "a\\..\\b.yaml", "C:a.yaml"] {
             let refused = definitions(&entry(path, EntryType::Regular));
             assert!(matches!(refused, Err(ArchiveError::Outside(_))), "{path}: {refused:?}");
         }
-        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
+        for kind in [EntryType::Symlink, EntryType::Link] {
+            assert!(definitions(&entry("a.yaml", kind)).unwrap().is_empty(), "{kind:?}");
+        }
+        for kind in [EntryType::Char, EntryType::Fifo] {
             let refused = definitions(&entry("a.yaml", kind));
             assert!(matches!(refused, Err(ArchiveError::Special(_))), "{kind:?}: {refused:?}");
         }
@@ -386,6 +422,13 @@ pub(crate) mod tests {
             deep = tarball(&[("x/Chart.yaml", b"name: x\n"), ("x/charts/c.tgz", &deep)]);
         }
         assert!(matches!(definitions(&deep), Err(ArchiveError::TooDeep)));
+    }
+
+    #[test]
+    fn the_directory_at_the_top_may_be_left_out() {
+        assert!(is_at("config/crd", "p-1/config/crd/a.yaml") && is_at("p-1/config", "p-1/config/crd/a.yaml"));
+        assert!(is_at("a.yaml", "p-1/a.yaml") && is_at("a.yaml", "a.yaml"));
+        assert!(!is_at("config/crd", "p-1/config/crds/a.yaml") && !is_at("crd", "p-1/config/crd/a.yaml"));
     }
 
     #[test]

@@ -18,12 +18,16 @@ pub enum NoObject {
     Template,
     /// It is encrypted with git-crypt or age, or so is what identifies the object with SOPS.
     Encrypted,
+    /// It is a file of an archive that is not YAML.
+    Unreadable,
     /// It is empty, or has only comments and separators.
     Empty,
     /// It is a pipe, a socket or a device.
     NoFile,
     /// It is a patch of a CRD, as in `config/crd/patches` of a kubebuilder project.
     Patch,
+    /// A kustomization uses it, and not as a resource: it is a patch, or an input of a generator.
+    KustomizeInput,
 }
 
 impl NoObject {
@@ -32,6 +36,7 @@ impl NoObject {
         match self {
             Self::Unrelated => "not a Kubernetes object: it has no apiVersion and no kind".to_owned(),
             Self::Kustomize => "configuration of kustomize, not a Kubernetes object".to_owned(),
+            Self::Unreadable => "not YAML".to_owned(),
             Self::Helm => "a file of Helm, not a Kubernetes object".to_owned(),
             Self::Template => "a Helm template: render it first".to_owned(),
             Self::Encrypted => "encrypted, so that its objects cannot be checked".to_owned(),
@@ -40,14 +45,19 @@ impl NoObject {
             Self::Patch => {
                 "a patch for kustomize, which defines no kind: it has no group, names and versions".to_owned()
             }
+            Self::KustomizeInput => "a patch or another input of a kustomization".to_owned(),
         }
     }
 
     /// The help line.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Unrelated | Self::NoFile => "leave it out, or skip such documents with --skip-non-objects",
-            Self::Kustomize => "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY",
+            Self::Unrelated | Self::NoFile | Self::Unreadable => {
+                "leave it out, or skip such documents with --skip-non-objects"
+            }
+            Self::Kustomize | Self::KustomizeInput => {
+                "build it: kubectl crdx validate -k DIRECTORY, or --render DIRECTORY"
+            }
             Self::Patch => "name the whole CRD, or build it: kubectl kustomize DIRECTORY",
             Self::Helm => {
                 "render the chart: kubectl crdx validate --render DIRECTORY, or helm template … | kubectl crdx validate -f -"

@@ -3,14 +3,17 @@
 pub mod commits;
 mod definitions;
 
+use super::content::NoObject;
 use super::decode::Decoder;
 use super::git::Commit;
+use super::ignore::is_never_read;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};
+use super::render::Renderer;
 use super::render::find::{self, RenderProgram, RenderTarget, Root};
 use super::{Ignore, InputOptions};
-use super::{archive, kustomize};
+use super::{archive, catalog, kustomize, packed_path};
 use crdx_engine::documents::{Note, Stop};
 use crdx_files::open::regular;
 use crdx_text::ErrorKind;
@@ -20,7 +23,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use definitions::{Definitions, of_download};
+pub use definitions::{Definitions, PackedSource, of_download};
 
 /// The file extensions that are read in a directory.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
@@ -101,8 +104,8 @@ pub enum ReadStep {
     Render(RenderTarget, bool),
     /// Counts a file with objects that is in a rendered directory and not part of what is rendered.
     LeftOut(PathBuf),
-    /// Skips a directory entry that is not a regular file.
-    NoFile(PathBuf),
+    /// Skips a file of a directory that has no object.
+    Skip(PathBuf, NoObject),
     /// Reports a path that cannot be read.
     Problem(Note),
     /// The following files are from one directory.
@@ -127,37 +130,95 @@ pub fn expand(paths: &[String], options: &InputOptions) -> Vec<ReadStep> {
             commits::expand(path, options, &mut steps);
         } else if is_url(path) {
             steps.push(expand_url(path, options));
+        } else if options.reads_archives() && catalog::is_entry(path) && !Path::new(path).exists() {
+            steps.extend(expand_entry(path, options));
+        } else if options.reads_archives()
+            && let (archive, Some(inside)) = packed_path::split(path)
+        {
+            steps.push(expand_archive(&archive, inside));
         } else if !options.ignore.matches(Path::new(path)) {
             expand_path(path, options, &visits, &mut steps);
         }
     }
-    remove_parts(&mut steps);
+    skip_inputs(&mut steps);
+    remove_parts(&mut steps, options);
     steps
 }
 
-/// Removes kustomizations that others are built from, unless they were named on the command line.
-fn remove_parts(steps: &mut Vec<ReadStep>) {
-    let directories = steps.iter().filter_map(|step| match step {
-        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization }, _) => Some(directory.clone()),
+/// Skips the files in directories that a kustomization among the steps uses as patches or inputs, not as resources: kustomize
+/// makes objects of them.
+fn skip_inputs(steps: &mut [ReadStep]) {
+    let kustomizations = steps.iter().filter_map(|step| match step {
+        ReadStep::Found(InputSource::File(path)) if kustomize::is_file(path) => Some(path.clone()),
+        ReadStep::Render(target, _) => kustomize::file(&target.directory),
         _ => None,
     });
-    let directories: Vec<PathBuf> = directories.collect();
+    let inputs = find::inputs(kustomizations);
+    if inputs.is_empty() {
+        return;
+    }
+    for step in steps {
+        if let ReadStep::Found(InputSource::File(path)) = step
+            && inputs.contains(&find::normal(path))
+        {
+            *step = ReadStep::Skip(std::mem::take(path), NoObject::KustomizeInput);
+        }
+    }
+}
+
+/// Removes kustomizations that others are built from, unless they were named on the command line.
+fn remove_parts(steps: &mut Vec<ReadStep>, options: &InputOptions) {
+    let mut directories = kustomizations(steps);
+    if !directories.is_empty() && !options.other_targets.is_empty() {
+        let others: Vec<String> = options.other_targets.iter().map(|path| path.display().to_string()).collect();
+        let render = options.render.clone();
+        directories.extend(kustomizations(&expand(&others, &InputOptions { render, ..true.into() })));
+    }
     if directories.len() > 1 {
         let parts = find::parts(&directories);
         steps.retain(|step| !matches!(step, ReadStep::Render(target, false) if parts.contains(&target.directory)));
     }
 }
 
+/// Returns the directories with kustomizations that are rendered.
+fn kustomizations(steps: &[ReadStep]) -> Vec<PathBuf> {
+    let directories = steps.iter().filter_map(|step| match step {
+        ReadStep::Render(RenderTarget { directory, kind: RenderProgram::Kustomization, .. }, _) => {
+            Some(directory.clone())
+        }
+        _ => None,
+    });
+    directories.collect()
+}
+
 /// The step for a URL. Only CRDs can be fetched.
 fn expand_url(url: &str, options: &InputOptions) -> ReadStep {
-    if !options.defines_kinds {
+    if !options.reads_archives() {
         let name = url::name(url);
         let hint = format!("download it yourself: curl -fsSL {name} | kubectl crdx … -f -; only --crds takes URLs");
         return ReadStep::Problem(note(&name, format!("{name} is a URL, which is not fetched"), Some(hint)));
     }
+    let (url, inside) = packed_path::split(url);
+    let (url, inside) = (url.as_str(), inside.map(str::to_owned));
     match Remote::find(url, options.directory.as_deref()) {
-        Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote }),
+        Ok(remote) => ReadStep::Definitions(Definitions::Remote { url: url.to_owned(), remote, inside }),
         Err(error) => ReadStep::Problem(note(&url::name(url), error.to_string(), Some(error.hint(url)))),
+    }
+}
+
+/// The steps for an entry of the catalog, whose sources are in the lock.
+fn expand_entry(entry: &str, options: &InputOptions) -> Vec<ReadStep> {
+    match Remote::sources(entry, options.directory.as_deref()) {
+        Ok(sources) => sources.iter().map(|source| expand_url(source, options)).collect(),
+        Err(error) => vec![ReadStep::Problem(note(entry, error.to_string(), Some(error.hint(entry))))],
+    }
+}
+
+/// The step for a path inside of an archive.
+fn expand_archive(archive: &str, inside: &str) -> ReadStep {
+    match fs::metadata(archive) {
+        Ok(_) => ReadStep::Definitions(Definitions::Archive { path: archive.into(), inside: Some(inside.to_owned()) }),
+        Err(error) => ReadStep::Problem(unreadable(archive, &error)),
     }
 }
 
@@ -181,9 +242,12 @@ fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut 
         }
         Err(e) => steps.push(ReadStep::Problem(unreadable(path, &e))),
         Ok(found) if found.is_dir() => {
+            let start = steps.len();
             steps.push(ReadStep::DirectoryStart);
             let end = match directory(Path::new(path), options, steps) {
-                None => ReadStep::DirectoryEnd(without_object(path)),
+                None => ReadStep::DirectoryEnd(without_object(path, is_rendered(steps.get(start..)))),
+                // Other targets have its files.
+                Some(LEFT_OUT) if options.may_be_empty => ReadStep::DirectoryEnd(without_object(path, false)),
                 Some(hint) => {
                     let message = "no .json, .yaml or .yml file in this directory".to_owned();
                     ReadStep::Problem(note(path, message, Some(hint.to_owned())))
@@ -191,8 +255,8 @@ fn expand_path(path: &str, options: &InputOptions, visits: &Visits, steps: &mut 
             };
             steps.push(end);
         }
-        Ok(found) if options.defines_kinds && found.is_file() && archive::has_ending(path) => {
-            steps.push(ReadStep::Definitions(Definitions::Archive(path.into())));
+        Ok(found) if options.reads_archives() && found.is_file() && archive::has_ending(path) => {
+            steps.push(ReadStep::Definitions(Definitions::Archive { path: path.into(), inside: None }));
         }
         Ok(_) => steps.push(ReadStep::Named(InputSource::File(path.into()))),
     }
@@ -217,15 +281,15 @@ fn expand_matches(pattern: &str, matches: Matches, options: &InputOptions, steps
         } else if path.is_dir() {
             has_directories = true;
             hint = hint.or(directory(&path, &options, steps));
-        } else if options.defines_kinds && archive::has_ending(&path.to_string_lossy()) {
-            steps.push(ReadStep::Definitions(Definitions::Archive(path)));
+        } else if options.reads_archives() && archive::has_ending(&path.to_string_lossy()) {
+            steps.push(ReadStep::Definitions(Definitions::Archive { path, inside: None }));
         } else {
             steps.push(ReadStep::Named(InputSource::File(path)));
         }
     }
     if steps.len() > start || (has_ignored && hint.is_none()) {
         if has_directories {
-            steps.push(ReadStep::DirectoryEnd(without_object(pattern)));
+            steps.push(ReadStep::DirectoryEnd(without_object(pattern, is_rendered(steps.get(start..)))));
         } else {
             steps.remove(before);
         }
@@ -250,6 +314,18 @@ fn shortened(pattern: &str) -> String {
     }
 }
 
+/// The suggestion for a directory whose files are all left out.
+const LEFT_OUT: &str = "all files in it are left out with --ignore";
+
+/// Returns true if a directory has a chart or a kustomization that is not rendered.
+fn is_rendered(steps: Option<&[ReadStep]>) -> bool {
+    let is_root = |step: &ReadStep| match step {
+        ReadStep::Found(InputSource::File(path)) => kustomize::is_file(path) || path.ends_with("Chart.yaml"),
+        _ => false,
+    };
+    steps.is_some_and(|steps| steps.iter().any(is_root))
+}
+
 /// Adds the files of a directory. Returns a suggestion if there are none.
 fn directory(path: &Path, options: &InputOptions, steps: &mut Vec<ReadStep>) -> Option<&'static str> {
     let before = steps.len();
@@ -261,7 +337,7 @@ fn directory(path: &Path, options: &InputOptions, steps: &mut Vec<ReadStep>) -> 
     } else if has_directories && !options.recursive {
         Some("add -R to read its subdirectories")
     } else if has_ignored {
-        Some("all files in it are left out with --ignore")
+        Some(LEFT_OUT)
     } else {
         Some("files must end in .json, .yaml or .yml to be found in a directory")
     }
@@ -274,7 +350,7 @@ pub fn size(paths: &[String], options: &InputOptions) -> Option<u64> {
             fs::metadata(path).ok().map(|file| file.len())
         }
         ReadStep::Named(_) | ReadStep::Found(_) | ReadStep::Definitions(_) | ReadStep::Render(..) => None,
-        ReadStep::NoFile(_)
+        ReadStep::Skip(..)
         | ReadStep::LeftOut(_)
         | ReadStep::Problem(_)
         | ReadStep::DirectoryStart
@@ -320,8 +396,9 @@ impl DirectoryWalk<'_> {
     fn directory(&mut self, directory: &Path, depth: usize, root: Option<&Root>) {
         let own = if self.options.render.is_some() { Root::of(directory) } else { None };
         let named = depth == 0;
-        for kind in own.iter().flat_map(|root| root.kinds(named)) {
-            self.steps.push(ReadStep::Render(RenderTarget { directory: directory.to_owned(), kind }, named));
+        let has_values = self.options.render.as_ref().is_some_and(Renderer::has_values);
+        for target in own.iter().flat_map(|root| root.targets(named, has_values)) {
+            self.steps.push(ReadStep::Render(target, named));
         }
         let root = own.as_ref().or(root);
         let entries = match fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
@@ -333,7 +410,7 @@ impl DirectoryWalk<'_> {
             entries.into_iter().map(|e| (e.path(), e.file_type().is_ok_and(|t| t.is_dir()))).collect();
         entries.sort();
         for (path, is_directory) in entries {
-            if is_directory && path.file_name().is_some_and(|name| name == ".git") {
+            if is_directory && is_never_read(&path) {
                 continue;
             }
             let has_ending = || path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e));
@@ -358,7 +435,7 @@ impl DirectoryWalk<'_> {
                 // Opening a pipe would wait for its writer, and a device may never end.
                 let special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
                 self.steps.push(if special {
-                    ReadStep::NoFile(path)
+                    ReadStep::Skip(path, NoObject::NoFile)
                 } else {
                     ReadStep::Found(InputSource::File(path))
                 });
@@ -397,8 +474,12 @@ pub fn unreadable(source: &str, error: &io::Error) -> Note {
 }
 
 /// The note about a directory, or the matches of a pattern, without objects.
-fn without_object(directory: &str) -> Note {
-    let hint = "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories";
+fn without_object(directory: &str, is_rendered: bool) -> Note {
+    let hint = if is_rendered {
+        "its objects are made by helm or kustomize: add --render"
+    } else {
+        "all documents in it are skipped: name a directory with objects, or add -R to read its subdirectories"
+    };
     note(directory, "there is no Kubernetes object in this directory".to_owned(), Some(hint.to_owned()))
 }
 
@@ -458,7 +539,7 @@ mod tests {
         let base = format!("{}/", base.display());
         let show = |step| match step {
             ReadStep::Named(source) | ReadStep::Found(source) => Some(source.name().replace(&base, "")),
-            ReadStep::NoFile(path) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
+            ReadStep::Skip(path, _) => Some(format!("no file: {}", path.display().to_string().replace(&base, ""))),
             ReadStep::Problem(note) => Some(note.message),
             ReadStep::Render(target, _) => Some(format!("{:?} {}", target.kind, target.name().replace(&base, ""))),
             ReadStep::LeftOut(path) => Some(format!("left out: {}", path.display().to_string().replace(&base, ""))),

@@ -4,6 +4,14 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+/// Directories that have no manifests of the repository, and often very many files.
+const NEVER_READ: [&str; 3] = [".git", ".venv", "node_modules"];
+
+/// Returns true if a directory with this name is never searched.
+pub fn is_never_read(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| NEVER_READ.iter().any(|never| name == *never))
+}
+
 /// Patterns of a `.gitignore` file in the working directory, or in a directory above it.
 #[derive(Clone, Debug)]
 pub struct Ignore {

@@ -23,6 +23,11 @@ pub fn file(directory: &Path) -> Option<PathBuf> {
     FILES.iter().map(|name| directory.join(name)).find(|path| path.is_file())
 }
 
+/// Returns true for a file with the name of a kustomization.
+pub fn is_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| FILES.iter().any(|own| name == *own))
+}
+
 /// Starts to build a directory.
 ///
 /// # Errors

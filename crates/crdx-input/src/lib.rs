@@ -7,17 +7,21 @@
 
 pub mod archive;
 pub mod buffered_text;
+pub mod catalog;
 pub mod committed;
 pub mod compressed_groups;
 pub mod configuration;
 mod content;
 mod decode;
+pub mod discovery;
 pub mod files;
 pub mod git;
 mod ignore;
 mod kustomize;
+pub mod packed_path;
 mod patterns;
 pub mod pending_documents;
+pub mod profile;
 mod read_bytes;
 pub mod remote;
 pub mod render;
@@ -72,6 +76,8 @@ pub struct InputOptions {
     /// True if the CRDs of these paths define the kinds of other inputs. A CRD that may be two joined ones is then an
     /// error, because the objects of the first would have no CRD.
     pub defines_kinds: bool,
+    /// True if archives and downloads with CRDs are validated themselves.
+    pub lints_archives: bool,
     /// The directory whose lock has the hashes of URLs; by default the working directory.
     pub directory: Option<PathBuf>,
     /// True to add warnings about the text of documents to `warnings`, for callers that report no documents.
@@ -84,11 +90,18 @@ pub struct InputOptions {
     pub skipped: Skipped,
     /// Renders charts and kustomizations in directories, with `--render`.
     pub render: Option<Renderer>,
+    /// Files and directories of other targets: a kustomization that one of theirs is built from is not rendered on its own.
+    pub other_targets: Vec<PathBuf>,
     /// What the settings of the project leave out, for results to show.
     pub restrictions: Option<String>,
 }
 
 impl InputOptions {
+    /// True if archives, URLs and entries of the catalog are read.
+    pub(crate) fn reads_archives(&self) -> bool {
+        self.defines_kinds || self.lints_archives
+    }
+
     /// The same options, with warnings collected.
     #[must_use]
     pub fn collecting(&self) -> Self {
@@ -144,6 +157,8 @@ struct Current {
     is_template: bool,
     /// True if the file is encrypted, which was reported.
     is_encrypted: bool,
+    /// True for a file of an archive.
+    is_member: bool,
 }
 
 impl Input {
@@ -165,9 +180,10 @@ impl Input {
         input
     }
 
-    /// The CRDs of a download called `name`.
-    pub fn of_download(name: &str, content: Vec<u8>, options: InputOptions) -> Self {
-        Self::new(files::of_download(name, content), options)
+    /// The CRDs of a download called `name`, or those at a path inside of it.
+    pub fn of_download(name: &str, inside: Option<&str>, content: Vec<u8>, options: InputOptions) -> Self {
+        let source = files::PackedSource { name, inside, ignore: &options.ignore };
+        Self::new(files::of_download(source, content), options)
     }
 
     fn new(steps: Vec<ReadStep>, options: InputOptions) -> Self {
@@ -186,6 +202,7 @@ impl Input {
             has_entries: false,
             is_template: false,
             is_encrypted: false,
+            is_member: false,
         }
     }
 
@@ -202,7 +219,8 @@ impl Input {
                     InputSource::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
                     _ => Chunks::new(reader),
                 };
-                self.current = Some(Current { origin, ..self.current(source.name(), chunks, named) });
+                let is_member = !named && matches!(source, InputSource::Memory { .. });
+                self.current = Some(Current { origin, is_member, ..self.current(source.name(), chunks, named) });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
@@ -255,6 +273,8 @@ impl Input {
         }
         let mut contents = match contents {
             Ok(contents) => contents,
+            // Sources of a project have files for other programs, which only look like YAML.
+            Err(_) if current.is_member => return self.no_object(current, &chunk, (NoObject::Unreadable, None)),
             Err(e) => {
                 current.has_entries = true;
                 let hint = files::hint(&chunk.chunk, e.kind);
@@ -390,11 +410,11 @@ impl Input {
             ReadStep::Named(source) => self.start(&source, true),
             ReadStep::Found(source) => self.start(&source, false),
             ReadStep::Definitions(definitions) => {
-                for step in definitions.steps().into_iter().rev() {
+                for step in definitions.steps(&self.options.ignore).into_iter().rev() {
                     self.steps.push_front(step);
                 }
             }
-            ReadStep::NoFile(path) => self.options.skipped.add(&path.display().to_string().into(), NoObject::NoFile),
+            ReadStep::Skip(path, reason) => self.options.skipped.add(&path.display().to_string().into(), reason),
             ReadStep::Render(target, named) => self.render(&target, named),
             ReadStep::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             ReadStep::Problem(note) => self.problem(note),

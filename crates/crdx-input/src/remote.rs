@@ -93,6 +93,17 @@ pub fn cache_path() -> Result<PathBuf, RemoteError> {
 }
 
 impl Remote {
+    /// Returns the sources of an entry of the catalog in the lock that applies in `directory`.
+    ///
+    /// # Errors
+    /// It was not fetched.
+    pub fn sources(entry: &str, directory: Option<&Path>) -> Result<Vec<String>, RemoteError> {
+        let path = lock_path(directory);
+        let lock = Lock::read(&path).map_err(|error| RemoteError::Lock { path: path.clone(), error })?;
+        let sources = lock.sources(entry).to_vec();
+        if sources.is_empty() { Err(RemoteError::NotLocked { name: entry.to_owned(), path }) } else { Ok(sources) }
+    }
+
     /// Finds a URL in the lock that applies in `directory`.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 mod chart;
 pub(crate) mod find;
-mod kustomization;
+pub(crate) mod kustomization;
 mod lines;
 mod output;
 mod overlay;
@@ -44,6 +44,22 @@ pub struct RenderSettings {
     pub namespace: Option<String>,
     /// The Kubernetes version, if one is given.
     pub release: Option<Release>,
+    pub values: ChartValues,
+    /// The API versions that the cluster serves besides those of its version.
+    pub api_versions: Vec<String>,
+    /// True to let kustomize inflate charts.
+    pub enable_helm: bool,
+    /// The restriction of files for kustomize, in its words.
+    pub load_restrictor: Option<&'static str>,
+}
+
+/// Values for charts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChartValues {
+    /// The files with values; later ones take precedence.
+    pub files: Vec<String>,
+    /// Single values, `KEY=VALUE`.
+    pub set: Vec<String>,
 }
 
 /// The object that a location is about.
@@ -99,6 +115,11 @@ impl Renderer {
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
         Ok(reader)
+    }
+
+    /// Returns true if values are given, so that those which a chart has for tests are not used.
+    pub fn has_values(&self) -> bool {
+        !self.settings.values.files.is_empty()
     }
 
     /// Returns true if a source is a directory that was rendered.
@@ -166,9 +187,11 @@ impl RenderSources {
 }
 
 impl RenderTarget {
-    /// The name of the source: the directory.
+    /// The name of the source: the directory, with the values of a chart for tests.
     pub fn name(&self) -> Arc<str> {
-        self.directory.display().to_string().into()
+        let directory = self.directory.display();
+        let values = self.values.as_deref().and_then(Path::file_name);
+        values.map_or_else(|| directory.to_string(), |file| format!("{directory} ({})", file.to_string_lossy())).into()
     }
 
     /// Suggests what to do after an error.
@@ -199,15 +222,26 @@ fn invocations(target: &RenderTarget, settings: &RenderSettings) -> Vec<Invocati
     };
     match target.kind {
         RenderProgram::Kustomization => {
-            vec![invocation("kustomize", &["build", &directory]), invocation("kubectl", &["kustomize", &directory])]
+            let mut options = Vec::new();
+            if settings.enable_helm {
+                options.push("--enable-helm");
+            }
+            options.extend(settings.load_restrictor.into_iter().flat_map(|name| ["--load-restrictor", name]));
+            let arguments = |command| [&[command, directory.as_str()], options.as_slice()].concat();
+            vec![invocation("kustomize", &arguments("build")), invocation("kubectl", &arguments("kustomize"))]
         }
         RenderProgram::Chart => {
             let mut helm = invocation("helm", &["template", &directory, "--include-crds"]);
-            let mut add = |flag: &str, value: Option<String>| {
-                helm.arguments.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+            let mut add = |flag: &str, values: Vec<String>| {
+                helm.arguments.extend(values.into_iter().flat_map(|value| [flag.to_owned(), value]));
             };
-            add("--namespace", settings.namespace.clone());
-            add("--kube-version", settings.release.map(|release| format!("{}.0", release.minor())));
+            let version = settings.release.map(|release| format!("{}.0", release.minor()));
+            add("--namespace", settings.namespace.iter().cloned().collect());
+            add("--kube-version", version.into_iter().collect());
+            add("--api-versions", settings.api_versions.clone());
+            let files = settings.values.files.iter().map(Path::new).chain(target.values.as_deref());
+            add("--values", files.map(argument).collect());
+            add("--set", settings.values.set.clone());
             vec![helm]
         }
     }
@@ -220,16 +254,31 @@ mod tests {
     #[test]
     fn programs_and_arguments_are_known() {
         let commands = |directory: &str, kind, settings: &RenderSettings| {
-            let target = RenderTarget { directory: directory.into(), kind };
+            let target = RenderTarget { directory: directory.into(), kind, values: None };
             invocations(&target, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let none = RenderSettings::default();
         assert_eq!(commands("a", RenderProgram::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);
         assert_eq!(commands("-a", RenderProgram::Chart, &none), ["helm template ./-a --include-crds"], "no flag");
-        let settings = RenderSettings { namespace: Some("n".to_owned()), release: Some(Release::NEWEST) };
+        let settings = RenderSettings {
+            namespace: Some("n".to_owned()),
+            release: Some(Release::NEWEST),
+            ..RenderSettings::default()
+        };
         let version = format!("--kube-version {}.0", Release::NEWEST);
         let expected = format!("helm template a --include-crds --namespace n {version}");
         assert_eq!(commands("a", RenderProgram::Chart, &settings), [expected]);
+        let all = RenderSettings {
+            values: ChartValues { files: vec!["-v.yaml".to_owned()], set: vec!["a.b=1".to_owned()] },
+            api_versions: vec!["example.com/v1".to_owned()],
+            enable_helm: true,
+            load_restrictor: Some("LoadRestrictionsNone"),
+            ..RenderSettings::default()
+        };
+        let expected = "helm template a --include-crds --api-versions example.com/v1 --values ./-v.yaml --set a.b=1";
+        assert_eq!(commands("a", RenderProgram::Chart, &all), [expected]);
+        let expected = "kustomize build a --enable-helm --load-restrictor LoadRestrictionsNone";
+        assert_eq!(commands("a", RenderProgram::Kustomization, &all)[0], expected);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Sources {
         let options = InputOptions { reads_commits: flag == "--old", read, render, ..options };
         let options = match required {
             Required::Definition => options.of_definitions(),
-            Required::Lintable => InputOptions { recursive: true, ..options },
+            Required::Lintable => InputOptions { recursive: true, lints_archives: true, ..options },
             Required::Object | Required::Nothing => options,
         };
         let mut seen = HashSet::new();

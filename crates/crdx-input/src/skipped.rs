@@ -16,6 +16,8 @@ pub struct Skipped(Arc<Mutex<SkippedCounts>>);
 struct SkippedCounts {
     documents: usize,
     templates: usize,
+    /// Patches and other inputs of kustomizations.
+    inputs: usize,
     encrypted: usize,
     /// The first files.
     named: Vec<Arc<str>>,
@@ -28,6 +30,7 @@ impl Skipped {
         let mut counts = lock(&self.0);
         counts.documents += 1;
         counts.templates += usize::from(reason == NoObject::Template);
+        counts.inputs += usize::from(reason == NoObject::KustomizeInput);
         counts.encrypted += usize::from(reason == NoObject::Encrypted);
         if counts.files.insert(Arc::clone(source)) && counts.named.len() < NAMED {
             counts.named.push(Arc::clone(source));
@@ -59,12 +62,25 @@ impl SkippedCounts {
                 if n == 1 { "it" } else { "them" },
             ),
         };
+        let inputs = match self.inputs {
+            0 => String::new(),
+            n => format!(
+                "; {n} of them {} of kustomize: build {} (kubectl crdx validate --render DIRECTORY)",
+                if n == 1 { "is a patch or an input" } else { "are patches or inputs" },
+                if n == 1 { "it" } else { "them" },
+            ),
+        };
         let encrypted = match self.encrypted {
             0 => String::new(),
             1 => "; 1 of them is encrypted".to_owned(),
             n => format!("; {n} of them are encrypted"),
         };
-        Some(format!("{what}: {files}{templates}{encrypted}"))
+        let discover = if self.templates + self.inputs == 0 {
+            ""
+        } else {
+            "; kubectl crdx discover lists what a directory has, and writes the settings for it"
+        };
+        Some(format!("{what}: {files}{templates}{inputs}{encrypted}{discover}"))
     }
 }
 
@@ -86,5 +102,7 @@ mod tests {
         assert_eq!(skipped.message().as_deref(), Some(many));
         skipped.add(&"b".into(), NoObject::Template);
         assert!(skipped.message().unwrap().contains("1 of them is a template of Helm"));
+        skipped.add(&"patch.yaml".into(), NoObject::KustomizeInput);
+        assert!(skipped.message().unwrap().contains("1 of them is a patch or an input of kustomize"));
     }
 }

@@ -59,7 +59,7 @@ impl Watched<'_> {
             | ReadStep::LeftOut(_)
             | ReadStep::Named(_)
             | ReadStep::Found(_)
-            | ReadStep::NoFile(_)
+            | ReadStep::Skip(..)
             | ReadStep::DirectoryStart
             | ReadStep::DirectoryEnd(_) => None,
         });

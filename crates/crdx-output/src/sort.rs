@@ -8,6 +8,7 @@ use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::go_sort;
 use crdx_value::jsonpath::{self, Item, JsonPath};
+use crdx_value::release::Release;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
@@ -85,6 +86,7 @@ enum SortKey {
     Int(i64),
     Byte(u8),
     Float(f64),
+    /// A text, and the quantity that kubectl reads in it. The comparison is the same for all releases.
     Text(String, Option<Quantity>),
     /// Go's name for the type of a value that has no order.
     Other(&'static str),
@@ -96,7 +98,9 @@ fn key(item: &Item<'_>) -> SortKey {
         Item::Value(Value::Int(i)) | Item::Int(i) => SortKey::Int(*i),
         Item::Byte(byte) => SortKey::Byte(*byte),
         Item::Value(Value::Float(x)) => SortKey::Float(*x),
-        Item::Value(Value::String(text)) => SortKey::Text(text.clone(), Quantity::parse(text).ok()),
+        Item::Value(Value::String(text)) => {
+            SortKey::Text(text.clone(), Quantity::parse(text, Release::NEWEST.minor()).ok())
+        }
         Item::Value(Value::Bool(_)) => SortKey::Other("bool"),
         Item::Value(Value::Array(_)) => SortKey::Other("[]interface {}"),
         Item::Value(Value::Object(_)) => SortKey::Other("map[string]interface {}"),

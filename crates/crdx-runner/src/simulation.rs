@@ -9,6 +9,7 @@ pub mod admission;
 pub mod live;
 mod lookahead;
 pub mod ordered;
+mod saved_objects;
 mod seen_kinds;
 mod stream;
 use crdx_cluster::LiveSettings;
@@ -27,7 +28,7 @@ use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
-use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates, builtin};
+use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
@@ -36,6 +37,7 @@ use crdx_server::server::{AdmissionConfiguration, LabelSelector, ServerSettings,
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 use live::Live;
+use saved_objects::SavedObjects;
 use seen_kinds::SeenKinds;
 use std::io;
 use std::num::NonZeroUsize;
@@ -87,6 +89,14 @@ pub struct Plan {
     pub server: ServerSettings,
     /// The time of all requests.
     pub now: Timestamp,
+}
+
+impl Plan {
+    /// Returns true if more is read from the cluster than missing CRDs: existing objects from files may be those of another
+    /// cluster, but not of another one than that of the profile.
+    fn reads_cluster(&self) -> bool {
+        self.old.is_empty() || self.target.profile.is_some()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -152,7 +162,7 @@ impl Simulation {
         let releases = plan.releases.clone().unwrap_or_else(|| release_of(plan, cluster.as_deref(), &mut notes));
         let live = match &cluster {
             Some(live)
-                if plan.releases.is_none() && plan.old.is_empty() && crdx_cluster::is_configured(&plan.target) =>
+                if plan.releases.is_none() && plan.reads_cluster() && crdx_cluster::is_configured(&plan.target) =>
             {
                 live_settings(live, &releases)
             }
@@ -175,6 +185,7 @@ impl Simulation {
             ExistingObjects::Cluster(_) if crdx_cluster::is_configured(&plan.target) => {
                 cluster.as_ref().map(Live::objects)
             }
+            _ if plan.target.profile.is_some() => cluster.as_ref().map(Live::objects),
             _ => None,
         };
         let reading = admission::Reading {
@@ -195,7 +206,7 @@ impl Simulation {
             || plan.compares.is_some_and(|c| c.server_metadata)
             || objects.read_managed_fields();
         let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
-            let ConfiguredServer { release, plugins, unsimulated } = configured.clone();
+            let ConfiguredServer { release, plugins, unsimulated, served } = configured.clone();
             let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
             let server = if owners { server } else { server.without_managed_fields() };
             let server = server.with_cluster_state(Arc::new(UnknownCluster));
@@ -209,7 +220,8 @@ impl Simulation {
                     given: Arc::clone(&others),
                     live: reading.objects.clone(),
                     unsimulated,
-                    ..settings(plan, release, &namespace, cluster.clone())
+                    served,
+                    ..settings(plan, &namespace, cluster.clone())
                 },
                 server: Arc::new(server),
                 updates: Updates {
@@ -218,7 +230,8 @@ impl Simulation {
                     compares: plan.compares,
                 },
                 store: new_store(),
-                built_in: Arc::new(BuiltInServer::new(owners).with_plugins(plugins)),
+                lock: Arc::default(),
+                built_in: Arc::new(BuiltInServer::new(release, plan.now, plugins).with_field_ownership(owners)),
                 admission: OnceLock::new(),
             }
         };
@@ -350,10 +363,10 @@ impl Simulation {
             notes.extend(seen_kinds.builtin_note());
         }
         let definitions: Vec<&Definitions> = known.iter().map(OrderedState::definitions).collect();
-        let reads_cluster = plan.old.is_empty() && cluster.as_deref().is_some_and(Live::is_configured);
+        let reads_cluster = plan.reads_cluster() && cluster.as_deref().is_some_and(Live::is_configured);
         notes.extend(seen_kinds.notes(&definitions, cluster.as_deref(), has_live_policies, reads_cluster));
         if plan.releases.is_none()
-            && !plan.old.is_empty()
+            && !plan.reads_cluster()
             && let Some(connection) = cluster.as_deref().and_then(Live::opened)
             && let own = crdx_cluster::simulated(Ok(connection)).release
             && releases.single() != Some(own)
@@ -374,7 +387,7 @@ pub const RESTRICTIONS: &str = "restrictions";
 fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> ReleaseSet {
     match cluster {
         // If existing objects come from files, only missing CRDs are read from the cluster.
-        Some(live) if plan.old.is_empty() && crdx_cluster::is_configured(&plan.target) => {
+        Some(live) if plan.reads_cluster() && crdx_cluster::is_configured(&plan.target) => {
             let crdx_cluster::Simulated { release, note } = crdx_cluster::simulated(live.connection());
             notes.extend(note.map(|message| RunNote { kind: "version", message }));
             release.into()
@@ -397,11 +410,15 @@ fn configured(
     live: LiveSettings,
     releases: &ReleaseSet,
 ) -> Result<Vec<ConfiguredServer>, SettingsError> {
+    let depends_on_cluster = live.may_serve_other_apis;
     let settings = live.settings.replaced_by(settings);
     // A copy of the file is given with the flag.
     let file = live.admission_file.filter(|_| settings.admission == AdmissionConfiguration::default());
     let server = |release| {
-        let configured = ConfiguredServer::new(&settings, release)?;
+        let mut configured = ConfiguredServer::new(&settings, release)?;
+        if depends_on_cluster {
+            configured = configured.with_apis_of_cluster();
+        }
         Ok(match &file {
             Some(path) => configured.with_unread_configuration(path),
             None => configured,
@@ -429,6 +446,12 @@ fn existing_objects(
             ExistingObjects::from_files(files, Arc::new(TempStore::default()), given, show)
         }
         // A diff needs the existing objects.
+        Some(live) if plan.target.profile.is_some() => {
+            let message = "a profile has no existing objects, except those that admission reads: all others are assumed to be new; \
+                 --old gives them";
+            notes.push(RunNote { kind: "noCluster", message: message.to_owned() });
+            ExistingObjects::Cluster(Arc::new(SavedObjects::new(Arc::clone(live))))
+        }
         Some(live) if plan.compares.is_some() || crdx_cluster::is_configured(&plan.target) => {
             ExistingObjects::Cluster(Arc::clone(live) as Arc<dyn Cluster>)
         }
@@ -441,7 +464,7 @@ fn existing_objects(
     }
 }
 
-fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<Live>>) -> SimulatorSettings {
+fn settings(plan: &Plan, namespace: &str, cluster: Option<Arc<Live>>) -> SimulatorSettings {
     SimulatorSettings {
         namespace: namespace.to_owned(),
         request_options: RequestOptions {
@@ -453,11 +476,11 @@ fn settings(plan: &Plan, release: Release, namespace: &str, cluster: Option<Arc<
         show_last_applied: plan.show_last_applied,
         scale: plan.scale,
         ignore_missing: plan.ignore_missing_crds,
-        builtin: builtin::Rules { release, level: plan.field_validation, verb: plan.request_kind.verb },
         cluster: cluster.map(|cluster| cluster as Arc<dyn Cluster>),
         given: Arc::default(),
         live: None,
         unsimulated: Arc::default(),
+        served: Arc::default(),
     }
 }
 

@@ -17,6 +17,7 @@
 
 mod metadata;
 mod random;
+mod runtime_config;
 mod scope;
 
 pub mod http;
@@ -60,6 +61,7 @@ pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARG
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};
 pub use registry::store::WatchNotifier;
 pub use registry::watch::{Progress, Watch};
+pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use seed::{ReadForm, SeedError, StoredForm};
 pub use server_settings::{ServerSettings, SettingsError};
 pub use snapshot::Snapshot;

@@ -2,6 +2,7 @@
 
 use crdx_value::Value;
 use crdx_value::quantity::Quantity;
+use crdx_value::release::{Minor, V1_38};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -11,31 +12,31 @@ pub const HUGE_PAGES: &str = "hugepages-";
 /// Quantities by resource name.
 pub type Amounts = BTreeMap<String, Quantity>;
 
-pub fn quantity(value: &Value) -> Option<Quantity> {
+pub fn quantity(value: &Value, release: Minor) -> Option<Quantity> {
     match value {
-        Value::String(text) => Quantity::parse(text).ok(),
+        Value::String(text) => Quantity::parse(text, release).ok(),
         Value::Int(number) => Some(Quantity::from_int(*number)),
         _ => None,
     }
 }
 
 /// The quantities of a map such as `limits`.
-pub fn amounts(object: &Value, path: &[&str]) -> Amounts {
+pub fn amounts(object: &Value, path: &[&str], release: Minor) -> Amounts {
     let members = object.at(path).and_then(Value::as_object).into_iter().flatten();
-    members.filter_map(|(name, value)| Some((name.clone(), quantity(value)?))).collect()
+    members.filter_map(|(name, value)| Some((name.clone(), quantity(value, release)?))).collect()
 }
 
 /// The requests or the limits of all containers in the specification of a Pod (`AggregateContainerRequests` and
 /// `AggregateContainerLimits` in `component-helpers/resource`): the sum of the containers and sidecars, or the most that an
 /// init container needs together with the sidecars before it.
-pub fn of_containers(spec: &Value, key: &str) -> Amounts {
+pub fn of_containers(spec: &Value, key: &str, release: Minor) -> Amounts {
     let mut total = Amounts::new();
     for container in containers(spec, "containers") {
-        add(&mut total, &amounts(container, &["resources", key]));
+        add(&mut total, &amounts(container, &["resources", key], release));
     }
     let (mut sidecars, mut most) = (Amounts::new(), Amounts::new());
     for container in containers(spec, "initContainers") {
-        let mut needed = amounts(container, &["resources", key]);
+        let mut needed = amounts(container, &["resources", key], release);
         if container.str_at(&["restartPolicy"]) == Some("Always") {
             add(&mut total, &needed);
             add(&mut sidecars, &needed);
@@ -47,6 +48,21 @@ pub fn of_containers(spec: &Value, key: &str) -> Amounts {
     }
     raise(&mut total, &most);
     total
+}
+
+/// The limits of all containers (`AggregateContainerLimits`). Since 1.38, there is none of CPU or memory unless every container
+/// has a limit that is not 0.
+pub fn limits_of_containers(spec: &Value, release: Minor) -> Amounts {
+    let mut limits = of_containers(spec, "limits", release);
+    if release >= V1_38 {
+        let all = || ["initContainers", "containers"].into_iter().flat_map(|list| containers(spec, list));
+        limits.retain(|name, _| {
+            let limit = |container: &Value| quantity(container.at(&["resources", "limits", name])?, release);
+            !matches!(name.as_str(), "cpu" | "memory")
+                || all().all(|container| limit(container).is_some_and(|limit| limit.sign() != 0))
+        });
+    }
+    limits
 }
 
 /// Returns true for a resource that Kubernetes defines (`IsNativeResource`).

@@ -5,6 +5,7 @@ use super::custom::Custom;
 use super::types::{Type, TypeDefinition, TypeId, Types};
 use crdx_value::base64::Encoding;
 use crdx_value::quantity::Quantity;
+use crdx_value::release::Minor;
 use crdx_value::{Value, time};
 
 /// The maximum depth of values. Deeper values do not conform.
@@ -22,7 +23,7 @@ fn named(types: &Types, id: TypeId, value: &Value, depth: usize) -> bool {
         (Some(TypeDefinition::Struct(s)), Value::Object(members)) => members.iter().all(|(key, value)| {
             s.field(key).is_some_and(|(_, field)| conforms_to(types, &field.type_, value, depth + 1))
         }),
-        (Some(TypeDefinition::Custom(custom)), value) => custom.conforms(value, depth),
+        (Some(TypeDefinition::Custom(custom)), value) => custom.conforms(value, types.minor(), depth),
         (Some(TypeDefinition::Named { of, .. }), value) => conforms_to(types, of, value, depth),
         _ => false,
     }
@@ -61,9 +62,11 @@ pub(crate) fn fits(type_: &Type, number: i64) -> bool {
 }
 
 impl Custom {
-    pub(crate) fn conforms(self, value: &Value, depth: usize) -> bool {
+    pub(crate) fn conforms(self, value: &Value, release: Minor, depth: usize) -> bool {
         match (self, value) {
-            (Self::Quantity, Value::String(text)) => Quantity::is_canonical(text) || Quantity::parse(text).is_ok(),
+            (Self::Quantity, Value::String(text)) => {
+                Quantity::is_canonical(text) || Quantity::parse(text, release).is_ok()
+            }
             (Self::Quantity, Value::Int(_)) | (Self::IntOrString, Value::String(_)) => true,
             (Self::Time, Value::String(text)) => time::parse(text).is_ok(),
             (Self::MicroTime, Value::String(text)) => time::parse_micro(text).is_ok(),

@@ -4,6 +4,7 @@ use crdx_text::json::cursor::{Cursor, JsonType};
 use crdx_text::lossy;
 use crdx_value::GoError;
 use crdx_value::quantity::Quantity;
+use crdx_value::release::Minor;
 use crdx_value::time;
 
 /// A type with its own `UnmarshalJSON`.
@@ -65,14 +66,14 @@ impl Custom {
     ///
     /// # Errors
     /// Returns the reason why the type does not accept it.
-    pub(super) fn read(self, literal: &[u8]) -> Result<(), ValueError> {
+    pub(super) fn read(self, literal: &[u8], release: Minor) -> Result<(), ValueError> {
         let mut cursor = Cursor::new(literal);
         let kind = cursor.kind();
         if kind == JsonType::Null {
             return Ok(());
         }
         match self {
-            Self::Quantity => quantity(literal),
+            Self::Quantity => quantity(literal, release),
             Self::Time | Self::MicroTime if kind != JsonType::String => {
                 Err(ValueError::Type(kind.name().to_owned(), "string"))
             }
@@ -98,30 +99,31 @@ impl Custom {
 }
 
 /// Checks a quantity, given as a string or number. Escape sequences of the string are not decoded.
-fn quantity(literal: &[u8]) -> Result<(), ValueError> {
+fn quantity(literal: &[u8], release: Minor) -> Result<(), ValueError> {
     let inner = literal.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     // `strings.TrimSpace` trims Unicode white space, as `trim` does.
-    Quantity::parse(lossy(inner.unwrap_or(literal)).trim()).map(drop).map_err(ValueError::Text)
+    Quantity::parse(lossy(inner.unwrap_or(literal)).trim(), release).map(drop).map_err(ValueError::Text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_value::release::V1_37;
 
     #[test]
     fn huge_quantities_are_fast() {
         let start = std::time::Instant::now();
         for text in ["\"1e2147483648\"", "1e2147483647", "\"-1e-2147483648\"", "\"1e9223372036854775807\""] {
-            assert_eq!(Custom::Quantity.read(text.as_bytes()), Ok(()), "{text}");
+            assert_eq!(Custom::Quantity.read(text.as_bytes(), V1_37), Ok(()), "{text}");
         }
         let digits = format!("\"{}Ei\"", "9".repeat(1 << 20));
-        assert_eq!(Custom::Quantity.read(digits.as_bytes()), Ok(()));
+        assert_eq!(Custom::Quantity.read(digits.as_bytes(), V1_37), Ok(()));
         assert!(start.elapsed().as_secs() < 5);
     }
 
     #[test]
     fn values_of_wrong_types_are_refused() {
-        let fault = |custom: Custom, text: &str| custom.read(text.as_bytes()).unwrap_err();
+        let fault = |custom: Custom, text: &str| custom.read(text.as_bytes(), V1_37).unwrap_err();
         assert_eq!(fault(Custom::Time, "5"), ValueError::Type("number".to_owned(), "string"));
         assert_eq!(fault(Custom::IntOrString, "1.5"), ValueError::Type("number 1.5".to_owned(), "int32"));
         assert_eq!(fault(Custom::IntOrString, "2147483648"), ValueError::Type("number 2147483648".to_owned(), "int32"));
@@ -136,7 +138,7 @@ mod tests {
             (Custom::RawExtension, "[1]"),
             (Custom::Time, "null"),
         ] {
-            assert_eq!(custom.read(text.as_bytes()), Ok(()), "{text}");
+            assert_eq!(custom.read(text.as_bytes(), V1_37), Ok(()), "{text}");
         }
     }
 }

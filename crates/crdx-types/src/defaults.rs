@@ -24,6 +24,7 @@ use super::table::table;
 use super::types::{Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_text::json;
 use crdx_value::Value;
+use crdx_value::release::Minor;
 use functions::Function;
 pub use functions::TEMPLATE_GENERATION;
 use std::sync::OnceLock;
@@ -145,12 +146,12 @@ impl DefaultingRule {
     }
 
     /// Sets the default; `is_pointer` returns true if the field is a pointer, for which only nil counts as absent.
-    fn apply(&self, object: &mut Value, is_pointer: impl FnOnce() -> bool) {
+    fn apply(&self, object: &mut Value, release: Minor, is_pointer: impl FnOnce() -> bool) {
         if !self.conditions.iter().all(|condition| condition.holds(object)) {
             return;
         }
         if let DefaultSource::Function(function, argument) = &self.source {
-            return function.call(object, &self.path, argument);
+            return function.call(object, &self.path, argument, release);
         }
         let replaced = match find(object, &self.path) {
             _ if self.replaces == Replaces::Always => true,
@@ -288,7 +289,7 @@ impl Defaulter {
     fn fields(&self, id: TypeId, s: &'static Struct, value: &mut Value) {
         for rule in self.rules.of(id) {
             if rule.releases.contains(&self.types.release()) {
-                rule.apply(value, || self.is_pointer(s, &rule.path));
+                rule.apply(value, self.types.minor(), || self.is_pointer(s, &rule.path));
             }
         }
         for (field, default) in s.defaulted() {

@@ -12,6 +12,7 @@ use super::empties::{Empties, fraction, has_empty};
 use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::base64::Encoding;
 use crdx_value::quantity::Quantity;
+use crdx_value::release::{Minor, V1_38};
 use crdx_value::{Map, Value, number, time};
 use std::borrow::Cow;
 
@@ -125,9 +126,9 @@ impl Encoder {
                 Value::Object(self.members((id, s), members, depth))
             }
             (Some(TypeDefinition::Custom(custom)), value) => {
-                self.conforms &= value.is_null() || custom.conforms(value, depth);
+                self.conforms &= value.is_null() || custom.conforms(value, self.types.minor(), depth);
                 self.has_omitted |= has_empty(value, depth);
-                custom.encode(value).unwrap_or_else(|| value.clone())
+                custom.encode(value, self.types.minor()).unwrap_or_else(|| value.clone())
             }
             (Some(TypeDefinition::Named { of, .. }), value) => self.value(of, value, depth),
             (Some(TypeDefinition::Struct(_)) | None, value) => self.unknown(value, depth),
@@ -214,10 +215,10 @@ fn wrapped(type_: &Type, number: i64) -> i64 {
 
 impl Custom {
     /// Encodes a value of this type; null becomes the zero value. Returns `None` for a value that is left as it is.
-    fn encode(self, value: &Value) -> Option<Value> {
+    fn encode(self, value: &Value, release: Minor) -> Option<Value> {
         match (self, value) {
             (Self::Quantity, Value::Null) => Some(Value::from("0")),
-            (Self::Quantity, given) => quantity(given),
+            (Self::Quantity, given) => quantity(given, release),
             (Self::Time, Value::String(text)) => time::parse(text).ok().map(|t| time::format(t).into()),
             (Self::MicroTime, Value::String(text)) => {
                 time::parse_micro(text).ok().map(|t| time::format_micro(t).into())
@@ -230,8 +231,8 @@ impl Custom {
 }
 
 /// The form in which the server shows a quantity; `None` if it is the given one, or if the quantity cannot be formatted. Go
-/// formats huge exponents too, which takes it minutes.
-fn quantity(value: &Value) -> Option<Value> {
+/// before 1.38 formats huge exponents too, which takes it minutes.
+fn quantity(value: &Value, release: Minor) -> Option<Value> {
     if value.as_str().is_some_and(Quantity::is_canonical) {
         return None;
     }
@@ -241,8 +242,8 @@ fn quantity(value: &Value) -> Option<Value> {
         other => crdx_value::json::to_string(other).into(),
     };
     let digits = text.trim().chars().rev().take_while(char::is_ascii_digit).count();
-    let is_huge = text.contains(['e', 'E']) && digits > 3;
-    if is_huge { None } else { Quantity::parse(text.trim()).ok().map(|quantity| quantity.to_string().into()) }
+    let is_huge = release < V1_38 && text.contains(['e', 'E']) && digits > 3;
+    if is_huge { None } else { Quantity::parse(text.trim(), release).ok().map(|quantity| quantity.to_string().into()) }
 }
 
 #[cfg(test)]

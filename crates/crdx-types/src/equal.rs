@@ -39,7 +39,8 @@ fn equal_named(types: &Types, id: TypeId, a: &Value, b: &Value, ignored: Option<
         }
         (Some(TypeDefinition::Named { of, .. }), a, b) => equal(types, of, a, b, depth + 1),
         (Some(TypeDefinition::Custom(Custom::Quantity)), Value::String(a), Value::String(b)) => {
-            a == b || matches!((Quantity::parse(a), Quantity::parse(b)), (Ok(a), Ok(b)) if a == b)
+            let amount = |text| Quantity::parse(text, types.minor());
+            a == b || matches!((amount(a), amount(b)), (Ok(a), Ok(b)) if a == b)
         }
         _ => a == b,
     }

@@ -181,7 +181,7 @@ impl TypedReader<'_> {
             }
             (Base::Custom(custom), _) => {
                 let literal = self.cursor.literal();
-                return custom.read(literal).map_err(|fault| match fault {
+                return custom.read(literal, self.types.minor()).map_err(|fault| match fault {
                     ValueError::Type(value, type_) => self.mismatch(&value, &type_),
                     ValueError::Text(message) => self.error(message.into()),
                 });

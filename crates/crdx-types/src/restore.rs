@@ -7,6 +7,7 @@ use super::types::{Field, Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_value::GoError;
 use crdx_value::base64::Encoding;
 use crdx_value::print::kind_name;
+use crdx_value::release::Minor;
 use crdx_value::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -71,7 +72,7 @@ impl Restorer {
                 Value::Object(members) => self.members(s, members),
                 other => Err(format!("cannot restore struct from: {}", kind_name(other)).into()),
             },
-            Some(TypeDefinition::Custom(custom)) => custom_value(*custom, value),
+            Some(TypeDefinition::Custom(custom)) => custom_value(*custom, value, self.types.minor()),
             Some(TypeDefinition::Named { of, .. }) => match of {
                 Type::List(_) | Type::Map(..) | Type::Named(_) | Type::Pointer(_) => self.value(of, value),
                 plain => self.plain(plain, shown, value),
@@ -125,8 +126,8 @@ impl Restorer {
 }
 
 /// A value of a type with its own `UnmarshalJSON`, which gets the value as JSON.
-fn custom_value(custom: Custom, value: &Value) -> Result<(), GoError> {
-    custom.read(json::to_string(value).as_bytes()).map_err(|fault| match fault {
+fn custom_value(custom: Custom, value: &Value, release: Minor) -> Result<(), GoError> {
+    custom.read(json::to_string(value).as_bytes(), release).map_err(|fault| match fault {
         ValueError::Type(value, type_) => {
             format!("json: cannot unmarshal {value} into Go value of type {type_}").into()
         }

@@ -32,7 +32,7 @@ pub fn outcome(args: &args::Cel, release: Release) -> Result<Result<CheckedExpre
         None => finished(program.run(&[Ok(crdx_cel::value::Value::Null)], device::MAX_COST, &steps), &steps),
         Some(slice) => {
             let driver = slice.str_at(&["spec", "driver"]).unwrap_or_default();
-            let value = device::value(driver, device_of(slice, args.at.as_deref())?);
+            let value = device::value(driver, device_of(slice, args.at.as_deref())?, release);
             let value = value.map_err(|error| InputError::new(error.to_string()))?;
             finished(program.run(&[Ok(value)], device::MAX_COST, &steps), &steps)
         }

@@ -6,7 +6,9 @@ use crate::commands::flags::{Inputs, Paths, Reading, Target, targets};
 use crate::commands::validate::args::Validate;
 use crdx_engine::documents::Note;
 use crdx_input::files::commits;
+use crdx_input::profile::DESCRIPTION;
 use crdx_input::{InputOptions, files};
+use std::path::Path;
 
 /// The files, directories and patterns of a command line.
 #[derive(Debug, Default)]
@@ -136,11 +138,42 @@ impl Command {
     ///
     /// Directories of `-k` are left to kustomize, which also reads repositories.
     pub fn missing_paths(&self) -> Vec<Note> {
-        let GivenPaths { definitions, mut others } = self.given_paths();
-        others.retain(|path| !commits::is_as_of_commit(path));
+        let GivenPaths { mut definitions, mut others } = self.given_paths();
+        for paths in [&mut definitions, &mut others] {
+            paths.retain(|path| !commits::is_as_of_commit(path));
+        }
         let mut missing = files::missing(&others, &InputOptions::default());
         missing.extend(files::missing(&definitions, &InputOptions::default().of_definitions()));
         missing
+    }
+
+    /// Returns an error for a profile that does not exist, and for more than the command reads.
+    pub fn profile_error(&self) -> Option<Note> {
+        let (profiles, reads_several) = match self {
+            Self::Validate(args) => (&args.cluster.profile, true),
+            Self::Diff(args) => (&args.cluster.profile, true),
+            Self::Get(args) => (&args.cluster.profile, false),
+            Self::Scale(args) => (&args.cluster.profile, false),
+            Self::Rehearse(args) => (&args.cluster.profile, false),
+            Self::Lint(args) => (&args.cluster.profile, false),
+            Self::Explain(args) => (&args.cluster.profile, false),
+            Self::Example(args) => (&args.cluster.profile, false),
+            Self::Schema(args) => (&args.cluster.profile, false),
+            Self::Openapi(args) => (&args.cluster.profile, false),
+            #[cfg(feature = "serve")]
+            Self::Serve(args) => (&args.cluster.profile, false),
+            // `fetch` writes it.
+            _ => return None,
+        };
+        let problem = |folder: &Path, message: String, help: &str| {
+            Some(files::note(&folder.display().to_string(), message, Some(help.to_owned())))
+        };
+        if let Some(folder) = profiles.iter().find(|folder| !folder.join(DESCRIPTION).is_file()) {
+            let help = "write one with kubectl crdx fetch --from-cluster --profile FOLDER";
+            return problem(folder, "there is no profile in this folder".to_owned(), help);
+        }
+        let second = profiles.get(1).filter(|_| !reads_several)?;
+        problem(second, "this command reads one profile".to_owned(), "give --profile once")
     }
 
     fn given_paths(&self) -> GivenPaths {
@@ -158,7 +191,7 @@ impl Command {
             }
             Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
-            Self::Lint(args) => none.add(&args.paths.all()).add(&args.old).add_crds(&args.crds),
+            Self::Lint(args) => none.add_crds(&args.paths.all()).add_crds(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),
             Self::Explain(args) => none.add_crds(&args.crds),
             Self::Rbac(args) => none.add_crds(&args.crds),

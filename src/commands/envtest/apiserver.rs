@@ -177,6 +177,7 @@ fn settings(flags: &Flags) -> Result<ServerSettings, EnvtestError> {
         enabled_plugins,
         disabled_plugins: list("disable-admission-plugins"),
         admission,
+        ..ServerSettings::default()
     })
 }
 

@@ -1,18 +1,20 @@
 //! Downloads URLs. Nothing is written to the lock unless all of them can be used.
 
+use super::entries::Entries;
+use super::source_definitions::SourceDefinitions;
 use super::{FetchOutcome, FetchProblem, args};
 use crdx_cluster::download::Downloader;
-use crdx_engine::documents::InputEntry;
 use crdx_files::digest::sha256;
 use crdx_files::project::LOCK;
 use crdx_files::{cache, replace};
+use crdx_input::Ignore;
+use crdx_input::packed_path;
 use crdx_input::remote::lock::Lock;
 use crdx_input::remote::url::{self, is_url};
 use crdx_input::remote::{RemoteError, cache_path, lock_path};
-use crdx_input::{Input, InputOptions};
 use crdx_output::{Cell, Column, TableStyle, bounded_table};
 use crdx_value::{Value, object};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The number of characters of a hash in the table.
@@ -20,6 +22,31 @@ const SHORT: usize = 12;
 
 const COLUMNS: &[Column] =
     &[Column::text("URL"), Column::always("CRDS"), Column::always("SHA256"), Column::always("RESULT")];
+
+/// A URL to download, and the paths inside that are used; `None` is the whole.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// The URL as given; never shown.
+    url: String,
+    inside: BTreeSet<Option<String>>,
+    /// The hash that the catalog has.
+    sha256: Option<String>,
+}
+
+/// Adds a URL, which may have a path inside.
+fn add(wanted: &mut BTreeMap<String, Wanted>, entry: &str, sha256: Option<&str>) {
+    let (url, inside) = packed_path::split(entry);
+    let one = wanted.entry(url::name(&url)).or_default();
+    one.url = url;
+    one.inside.insert(inside.map(str::to_owned));
+    one.sha256 = sha256.map(str::to_owned).or(one.sha256.take());
+}
+
+/// The name of a source of the catalog for the lock.
+fn source_name(source: &str) -> String {
+    let (url, inside) = packed_path::split(source);
+    inside.map_or_else(|| url::name(&url), |inside| format!("{}//{inside}", url::name(&url)))
+}
 
 /// A download.
 struct Fetched {
@@ -44,18 +71,27 @@ pub fn fetch(args: &args::Fetch, look: TableStyle) -> FetchOutcome {
 fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<FetchProblem>), FetchProblem> {
     let of_remote = |error: &RemoteError| FetchProblem::new(error.to_string(), error.hint(""));
     // By name, so that the result does not depend on the order of the settings.
-    let urls: BTreeMap<String, &String> =
-        args.crds.iter().filter(|entry| is_url(entry)).map(|entry| (url::name(entry), entry)).collect();
-    if urls.is_empty() {
-        let help = "give a URL with --crds, or with the key `crds` of .crdx.yaml; paths need no download";
+    let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
+    let lock = Lock::read(path).map_err(|error| of_remote(&RemoteError::Lock { path: path.to_owned(), error }))?;
+    let mut new = lock.clone();
+    let downloader = Downloader::new().map_err(|error| FetchProblem::new(error.to_string(), error.hint()))?;
+    let entries = Entries::resolve(args, &downloader)?;
+    for (entry, source) in &entries.0 {
+        let names = source.sources.iter().map(|source| source_name(source)).collect();
+        new.set_sources(entry, names);
+        source.sources.iter().for_each(|url| add(&mut wanted, url, source.sha256.as_deref()));
+    }
+    args.crds.iter().filter(|entry| is_url(entry)).for_each(|url| add(&mut wanted, url, None));
+    let ignore = Ignore::new(&args.ignore)
+        .map_err(|error| FetchProblem::new(error.to_string(), "correct the pattern of --ignore"))?;
+    if wanted.is_empty() {
+        let help = "give a URL, or an entry of the catalog such as cert-manager@v1.16.2, with --crds or with the key `crds` of .crdx.yaml; paths need no download";
         return Err(FetchProblem::new("there is no URL to download", help));
     }
-    let lock = Lock::read(path).map_err(|error| of_remote(&RemoteError::Lock { path: path.to_owned(), error }))?;
     let cache = cache_path().map_err(|error| of_remote(&error))?;
-    let downloader = Downloader::new().map_err(|error| FetchProblem::new(error.to_string(), error.hint()))?;
-    let (mut fetched, mut problems, mut new) = (Vec::new(), Vec::new(), lock.clone());
-    for (name, given) in urls {
-        match one(&downloader, &name, given, &lock, args.update, &cache) {
+    let (mut fetched, mut problems) = (Vec::new(), Vec::new());
+    for (name, wanted) in wanted {
+        match one(&downloader, &name, &wanted, &ignore, &lock, args.update, &cache) {
             Ok(one) => {
                 new.set(&name, &one.sha256);
                 fetched.push(one);
@@ -77,20 +113,25 @@ fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<FetchP
 fn one(
     downloader: &Downloader,
     name: &str,
-    given: &str,
+    wanted: &Wanted,
+    ignore: &Ignore,
     lock: &Lock,
     updates: bool,
     cache: &Path,
 ) -> Result<Fetched, FetchProblem> {
-    if !url::is_http(given) {
+    if !url::is_http(&wanted.url) {
         let error = RemoteError::Scheme(name.to_owned());
-        return Err(FetchProblem::new(error.to_string(), error.hint(given)));
+        return Err(FetchProblem::new(error.to_string(), error.hint(&wanted.url)));
     }
     let failed = |error: crdx_cluster::download::DownloadError| {
         FetchProblem::new(format!("{name} cannot be downloaded: {error}"), error.hint())
     };
-    let content = downloader.get(given).map_err(failed)?;
+    let content = downloader.get(&wanted.url).map_err(failed)?;
     let sha256 = sha256(&content);
+    if let Some(known) = wanted.sha256.as_deref().filter(|known| *known != sha256) {
+        let message = format!("{name} has the hash {sha256}, and the catalog has {known}");
+        return Err(FetchProblem::new(message, "find out why it differs; name the URL itself to accept it"));
+    }
     let result = match lock.hash(name) {
         Some(locked) if locked == sha256 => "unchanged",
         Some(locked) if !updates => {
@@ -103,7 +144,10 @@ fn one(
         Some(_) => "changed",
         None => "added",
     };
-    let crds = definitions(name, content.clone())?;
+    let mut crds = 0;
+    for inside in &wanted.inside {
+        crds += SourceDefinitions::read(name, inside.as_deref(), content.clone(), ignore)?.len();
+    }
     let unwritable = |error| {
         FetchProblem::new(
             format!("the cache {} cannot be written: {error}", cache.display()),
@@ -112,27 +156,6 @@ fn one(
     };
     cache::write(cache, &sha256, &content).map_err(unwritable)?;
     Ok(Fetched { name: name.to_owned(), sha256, crds, result })
-}
-
-/// Counts the CRDs of a download. A page for people, such as that of a login, has none.
-fn definitions(name: &str, content: Vec<u8>) -> Result<usize, FetchProblem> {
-    let mut crds = 0;
-    for entry in Input::of_download(name, content, InputOptions::default().of_definitions()) {
-        match entry {
-            InputEntry::Document(document) => crds += usize::from(document.is_definition()),
-            InputEntry::Problem(note) => {
-                let help = note.hint.clone().unwrap_or_else(|| "check the URL, and open it in a browser".to_owned());
-                let at = note.position.map_or_else(String::new, |at| format!("{}:{at}: ", note.source));
-                return Err(FetchProblem::new(format!("{name} is not used: {at}{}", note.message), help));
-            }
-            InputEntry::Warning(_) => {}
-        }
-    }
-    if crds == 0 {
-        let help = "check the URL, and open it in a browser";
-        return Err(FetchProblem::new(format!("there is no CustomResourceDefinition in {name}"), help));
-    }
-    Ok(crds)
 }
 
 fn table(fetched: &[Fetched], path: &Path, look: TableStyle) -> String {

@@ -1,6 +1,7 @@
 //! The file of `--admission-control-config-file`, as kube-apiserver reads it (`ReadAdmissionConfiguration` in
 //! `k8s.io/apiserver/pkg/admission/config.go`).
 
+use super::static_manifests::{self, StaticManifestsError};
 use crdx_files::open::read_any;
 use crdx_kinds::ConfigurationError;
 use crdx_server::server::AdmissionConfiguration;
@@ -24,6 +25,9 @@ pub enum AdmissionConfigurationError {
     /// The configuration of a plugin has an invalid value.
     #[error("{}: {}", .0.display(), .1)]
     Configuration(PathBuf, ConfigurationError),
+    /// A directory with policies cannot be used.
+    #[error(transparent)]
+    Manifests(#[from] StaticManifestsError),
     /// A directory with policies is not absolute.
     #[error("staticManifestsDir: Invalid value: {0:?}: must be an absolute file path")]
     Relative(String),
@@ -44,7 +48,7 @@ pub fn read(path: &Path, enabled: &[String]) -> Result<AdmissionConfiguration, A
         crdx_kinds::check_configuration(plugin, document)
             .map_err(|error| AdmissionConfigurationError::Configuration(path.to_owned(), error))?;
         configuration.add(plugin, document.clone());
-        Ok(())
+        Ok::<_, AdmissionConfigurationError>(())
     };
     let text = |value: &Value, key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
     if document.get("podNodeSelectorPluginConfig").is_some() && document.get("kind").is_none() {
@@ -70,11 +74,17 @@ pub fn read(path: &Path, enabled: &[String]) -> Result<AdmissionConfiguration, A
             }
         }
     }
-    let relative = configuration.manifest_directories().find(|directory| !Path::new(directory).is_absolute());
-    match relative.map(str::to_owned) {
-        Some(directory) => Err(AdmissionConfigurationError::Relative(directory)),
-        None => Ok(configuration),
+    let relative = configuration
+        .manifest_directories()
+        .map(|(_, directory)| directory)
+        .find(|directory| !Path::new(directory).is_absolute());
+    if let Some(directory) = relative.map(str::to_owned) {
+        return Err(AdmissionConfigurationError::Relative(directory));
     }
+    for (plugin, directory) in configuration.manifest_directories() {
+        static_manifests::check(plugin, Path::new(directory))?;
+    }
+    Ok(configuration)
 }
 
 fn read_yaml(path: &Path) -> Result<Value, AdmissionConfigurationError> {

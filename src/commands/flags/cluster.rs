@@ -13,6 +13,10 @@ pub struct ClusterArgs {
     /// Never open a connection
     #[arg(long)]
     pub offline: bool,
+    /// The profile of a cluster, a folder, which is read in place of the cluster: `fetch --from-cluster --profile` writes it;
+    /// validate and diff take several, and answer for each
+    #[arg(long, value_name = "DIR")]
+    pub profile: Vec<PathBuf>,
     /// The namespace of objects that do not set one
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
@@ -31,6 +35,10 @@ pub struct ClusterArgs {
     /// The URL of the API server, instead of the context's
     #[arg(short, long, value_name = "URL", hide = true)]
     pub server: Option<String>,
+    /// The file with the user's preferences for kubectl: which credential plugins may run, and defaults of flags [default:
+    /// that of the variable KUBERC, or ~/.kube/kuberc; KUBERC=off uses none]
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub kuberc: Option<PathBuf>,
     /// The time limit of a request, such as 5s or 2m; without it, or with 0, a request fails after 30 seconds without
     /// data
     #[arg(long, value_name = "DURATION", value_parser = timeout, hide = true)]
@@ -74,10 +82,16 @@ impl ClusterArgs {
     /// The heading of these flags in help.
     pub const HEADING: &str = "Cluster (read only)";
 
+    /// Returns true if neither a cluster nor a profile may be read.
+    pub fn is_offline(&self) -> bool {
+        self.offline && self.profile.is_empty()
+    }
+
     /// Returns the selected cluster.
     pub fn target(&self) -> crdx_cluster::ClusterFlags {
         let own = self.clone();
         crdx_cluster::ClusterFlags {
+            profile: own.profile.into_iter().next(),
             kubeconfig: own.kubeconfig,
             context: own.context,
             cluster: own.cluster,
@@ -92,6 +106,7 @@ impl ClusterArgs {
             as_user: own.as_user,
             as_groups: own.as_groups,
             as_uid: own.as_uid,
+            kuberc: own.kuberc,
             request_timeout: own.request_timeout.filter(|t| !t.is_zero()),
             cache: if own.no_cache { None } else { own.cache_dir.or_else(crdx_cluster::default_cache_dir) },
         }

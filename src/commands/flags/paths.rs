@@ -1,7 +1,8 @@
 //! The files and directories that a command reads, as positional arguments or with `-f`.
 
+use super::rendering::{LoadRestrictor, Rendering};
 use clap::Args as ClapArgs;
-use crdx_input::render::{RenderSettings, Renderer};
+use crdx_input::render::{ChartValues, RenderSettings, Renderer};
 use crdx_input::{Ignore, InputOptions, PatternError};
 use crdx_output::printable::complain;
 use crdx_value::release::ReleaseSet;
@@ -24,6 +25,9 @@ pub struct Paths {
     /// programs
     #[arg(long, help_heading = "Files")]
     pub render: bool,
+    /// What helm and kustomize are called with.
+    #[command(flatten)]
+    pub rendering: Rendering,
     /// The options for reading them.
     #[command(flatten)]
     pub reading: Reading,
@@ -103,10 +107,26 @@ impl Paths {
         self.filenames.is_empty() && self.positional.is_empty() && self.kustomize.is_empty()
     }
 
-    /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given.
-    pub fn options(&self, releases: Option<&ReleaseSet>, namespace: Option<&str>) -> InputOptions {
-        let settings =
-            || RenderSettings { namespace: namespace.map(str::to_owned), release: releases.map(ReleaseSet::newest) };
+    /// Returns the options for the input. Charts are rendered for these versions and this namespace, if they are given, and with
+    /// the values of a target in addition.
+    pub fn options(
+        &self,
+        releases: Option<&ReleaseSet>,
+        namespace: Option<&str>,
+        of_target: &ChartValues,
+    ) -> InputOptions {
+        let Rendering { values, set, api_versions, enable_helm, load_restrictor } = &self.rendering;
+        let settings = || RenderSettings {
+            namespace: namespace.map(str::to_owned),
+            release: releases.map(ReleaseSet::newest),
+            values: ChartValues {
+                files: values.iter().chain(&of_target.files).cloned().collect(),
+                set: set.iter().chain(&of_target.set).cloned().collect(),
+            },
+            api_versions: api_versions.clone(),
+            enable_helm: *enable_helm,
+            load_restrictor: load_restrictor.map(LoadRestrictor::name),
+        };
         InputOptions { render: self.render.then(|| Renderer::new(settings())), ..self.reading.options() }
     }
 }

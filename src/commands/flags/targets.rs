@@ -5,7 +5,7 @@ use crdx_engine::documents::Note;
 use crdx_input::InputOptions;
 use crdx_input::configuration::TargetSettings;
 use crdx_input::files::{self, ReadStep};
-use crdx_input::render::normal;
+use crdx_input::render::{ChartValues, normal};
 use crdx_value::release::ReleaseSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Target {
     pub releases: Option<ReleaseSet>,
     /// The default namespace, if it is that of this target.
     pub namespace: Option<String>,
+    /// Values for charts in addition to those of all targets.
+    pub values: ChartValues,
     /// Files and directories of other targets.
     pub left_out: Vec<PathBuf>,
 }
@@ -92,6 +94,7 @@ fn of_entry(entry: &TargetSettings) -> Vec<Target> {
         old: entry.old.clone(),
         releases: entry.kubernetes_version.as_deref().and_then(|versions| versions.parse().ok()),
         namespace: entry.namespace.clone(),
+        values: entry.values.clone(),
         left_out: Vec::new(),
     }]
 }

@@ -39,7 +39,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
         return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
     }
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
-    if args.cluster.offline && !from_files {
+    if args.cluster.is_offline() && !from_files {
         return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
     }
     let streams = Streams::new(args.output, color);
@@ -53,14 +53,13 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
             let options = InputOptions { reads_commits: true, ..options.clone() };
             Some(definition(path, &options)?.value)
         }
-        None if args.cluster.offline => None,
+        None if args.cluster.is_offline() => None,
         None => existing_crd(&live, &name)?,
     };
     let read = old.clone().filter(|_| args.old.is_none());
     let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
-    let (Releases { old: before, new: after }, note) = releases(args, &live);
-    let releases = Releases { old: args.server.release(before)?, new: args.server.release(after)? };
+    let (releases, note) = releases(args, &live)?;
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
@@ -96,16 +95,21 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     Ok(report.exit())
 }
 
-/// Returns the releases before and after the upgrade: those requested, or the cluster's release for both. Also returns
-/// a note about the choice.
-fn releases(args: &args::Rehearse, live: &Live) -> (Releases, Option<String>) {
+/// Returns the releases before and after the upgrade, with the settings of the server: those requested, or the cluster's release
+/// for both. Also returns a note about the choice.
+///
+/// # Errors
+/// Returns an error if a server of a release does not accept the settings.
+fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<String>), Error> {
     if let Some(set) = &args.kubernetes.kubernetes_version {
-        return (Releases { old: set.oldest(), new: set.newest() }, None);
+        let configured = |release| args.server.release(release);
+        return Ok((Releases { old: configured(set.oldest())?, new: configured(set.newest())? }, None));
     }
-    let reads_cluster = !args.cluster.offline && (args.old.is_none() || args.filenames.is_empty());
-    let simulated = reads_cluster.then(|| crdx_cluster::simulated(live.connection()));
-    let release = simulated.as_ref().map_or(Release::NEWEST, |simulated| simulated.release);
-    (Releases::both(release), simulated.and_then(|simulated| simulated.note))
+    if args.cluster.is_offline() || (args.old.is_some() && !args.filenames.is_empty()) {
+        return Ok((Releases::both(args.server.release(Release::NEWEST)?), None));
+    }
+    let crdx_cluster::Simulated { release, note } = crdx_cluster::simulated(live.connection());
+    Ok((Releases::both(args.server.release_of_cluster(release, live.connection())?), note))
 }
 
 /// Returns the only CRD in the files at `path`.

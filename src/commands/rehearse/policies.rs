@@ -38,7 +38,7 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
     let target = args.cluster.target();
     let live = Arc::new(Live::new(target.clone()));
-    let has_cluster = !args.cluster.offline && crdx_cluster::is_configured(&target);
+    let has_cluster = !args.cluster.is_offline() && crdx_cluster::is_configured(&target);
     let (release, note) = match &args.kubernetes.kubernetes_version {
         Some(set) => match set.single() {
             Some(release) => (release, None),
@@ -50,7 +50,10 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         }
         None => (Release::NEWEST, None),
     };
-    let release = args.server.release(release)?;
+    let release = match &args.kubernetes.kubernetes_version {
+        None if has_cluster => args.server.release_of_cluster(release, live.connection())?,
+        _ => args.server.release(release)?,
+    };
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let options = args.reading.options();
     let policies = args.policies.options();

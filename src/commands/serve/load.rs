@@ -18,7 +18,7 @@ use crdx_output::printable::complain;
 use crdx_serve::Webhooks;
 use crdx_server::crd;
 use crdx_server::policies;
-use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, Timestamp};
+use crdx_server::server::{Request, Response, ResponseBody, SeedError, Server, ServerSettings, Timestamp};
 use crdx_text::Position;
 use crdx_types::groups;
 use crdx_value::Value;
@@ -28,17 +28,25 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// Returns the release of the cluster to load, or the newest. Prints a note about the choice to standard error.
-pub fn release(args: &args::Serve) -> Release {
-    if !args.load_from_cluster || args.cluster.offline {
-        return Release::NEWEST;
+/// Returns the release to serve with its settings: those of the flags, of the cluster to load or of the profile. Prints a note about
+/// the choice to standard error.
+///
+/// # Errors
+/// Returns an error if a server does not accept the settings.
+pub fn settings(args: &args::Serve) -> Result<(Release, ServerSettings), super::Error> {
+    let own = args.settings.settings()?;
+    let reads_cluster = args.load_from_cluster || !args.cluster.profile.is_empty();
+    let release = args.kubernetes.kubernetes_version;
+    if release.is_some() || args.cluster.is_offline() || !reads_cluster {
+        return Ok((args.settings.release(release.unwrap_or(Release::NEWEST))?, own));
     }
     let connection = Connection::open(&args.cluster.target(), terminal::warn);
-    let simulated = crdx_cluster::simulated(connection.as_ref().map_err(Clone::clone));
-    if let Some(note) = simulated.note {
+    let connection = connection.as_ref().map_err(Clone::clone);
+    let crdx_cluster::Simulated { release, note } = crdx_cluster::simulated(connection.clone());
+    if let Some(note) = note {
         complain!("note: {note}");
     }
-    simulated.release
+    flags::server::of_cluster(&own, release, connection)
 }
 
 /// Reads files and applies their objects, CRDs first. Problems are reported, and the other objects are loaded.

@@ -160,3 +160,48 @@ fn a_plugin_prints_to_the_users_terminal_and_within_limits() {
     let line = line.replace("5s", "1s");
     place.run_with(&line, &[], &object("a", 4)).ends(2, &["did not end within 1 s"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_plugin_that_kuberc_does_not_permit_is_not_run() {
+    let place = TestDir::new("kuberc");
+    let secure = with_tls(|path, _| cluster(path));
+    let plugin = plugin(
+        &place,
+        r#"echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"canary"}}'"#,
+    );
+    place.write("config", &kubeconfig(&format!("server: '{}', insecure-skip-tls-verify: true", secure.url), &plugin));
+    let line = "validate -f a.yaml --kubeconfig config --no-cache";
+    let own = place.0.join("login").display().to_string();
+    let policies = [
+        ("DenyAll", "credentialPluginPolicy is \"DenyAll\""),
+        (
+            "Allowlist\ncredentialPluginAllowlist: [{command: /bin/true}]",
+            "is not permitted by the credentialPluginAllowlist",
+        ),
+        ("Denyall", "unknown plugin policy"),
+    ];
+    for (policy, reason) in policies {
+        let text =
+            format!("apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\ncredentialPluginPolicy: {policy}\n");
+        place.write("kuberc", &text);
+        place.run(&format!("{line} --kuberc kuberc")).ends(2, &[reason]);
+        place.run_with(line, &[("KUBERC", "kuberc")], "").ends(2, &[reason]);
+    }
+    assert!(!place.0.join("runs").exists(), "a credential plugin was run");
+    assert_eq!(secure.paths(), [""; 0]);
+    let list = format!("Allowlist\ncredentialPluginAllowlist: [{{command: {own}}}]");
+    let defaults = "defaults: [{command: apply, options: [{name: server-side, default: \"true\"}]}]";
+    place.write(
+        "kuberc",
+        &format!(
+            "apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\ncredentialPluginPolicy: {list}\n{defaults}\n"
+        ),
+    );
+    place
+        .run(&format!("{line} --kuberc kuberc --force-conflicts"))
+        .ends(0, &["1 accepted", "note: --server-side=true from kuberc"]);
+    assert!(place.0.join("runs").exists());
+    place.run_with(&format!("{line} --kuberc kuberc"), &[("KUBERC", "off")], "").ends(2, &["mutually exclusive"]);
+    place.run_with("lint crd.yaml", &[("KUBERC", "none")], "").ends(2, &["cannot read none"]);
+}

@@ -114,8 +114,8 @@ impl<'v, 'p> FieldValue<'v, 'p> {
     }
 
     /// The quantity, if present.
-    pub fn quantity(&self) -> Option<Quantity> {
-        amounts::quantity(self.value)
+    pub fn quantity(&self, release: Release) -> Option<Quantity> {
+        amounts::quantity(self.value, release.minor())
     }
 }
 

@@ -9,7 +9,7 @@ mod table;
 use crdx_cel::value::Quantity;
 use crdx_types::empties::Empties;
 use crdx_value::field::BadValue;
-use crdx_value::release::{Release, V1_34};
+use crdx_value::release::{Minor, Release, V1_33, V1_34};
 use crdx_value::{Value, json, quote::go_quote};
 use std::fmt::Write as _;
 use table::Field;
@@ -74,7 +74,7 @@ enum Style {
 
 struct ValuePrinter {
     style: Style,
-    release: u32,
+    release: Minor,
     out: String,
     depth: usize,
     /// The number of open objects and lists.
@@ -106,7 +106,7 @@ impl PrintedValue<'_> {
 
 impl ValuePrinter {
     fn new(style: Style, release: Release) -> Self {
-        Self { style, release: release.minor().number().into(), out: String::new(), depth: 0, nesting: 0 }
+        Self { style, release: release.minor(), out: String::new(), depth: 0, nesting: 0 }
     }
 
     fn print(mut self, type_: &str, value: &Value, empties: Option<&Empties>) -> String {
@@ -219,7 +219,8 @@ impl ValuePrinter {
     }
 
     fn fields(&mut self, full: &str, package: &str, node: PrintedValue<'_>, is_first: &mut bool) {
-        let fields = table::find(full).into_iter().flat_map(|definition| definition.fields(self.release));
+        let fields =
+            table::find(full).into_iter().flat_map(|definition| definition.fields(self.release.number().into()));
         for field in fields.collect::<Vec<_>>() {
             self.field(field, package, node, is_first);
         }
@@ -317,7 +318,7 @@ impl ValuePrinter {
         }
         match (full, value) {
             ("resource.Quantity", value) if self.style == Style::Compared => {
-                let quantity = value.as_str().and_then(|text| Quantity::parse(text).ok());
+                let quantity = value.as_str().and_then(|text| Quantity::parse(text, self.release).ok());
                 let text = quantity.map_or_else(|| json::to_string(value), |quantity| quantity.in_one_form());
                 self.out.push_str(&text);
             }
@@ -347,7 +348,8 @@ fn go_opaque(full: &str, value: &Value) -> String {
         ("types.NodeName" | "types.UID", value) => go_quote(value.as_str().unwrap_or_default()),
         ("resource.Quantity", value) => {
             let text = value.as_str().unwrap_or("0");
-            let number = Quantity::parse(text).ok().and_then(|quantity| quantity.to_string().parse::<i64>().ok());
+            let number =
+                Quantity::parse(text, V1_33).ok().and_then(|quantity| quantity.to_string().parse::<i64>().ok());
             format!(
                 "resource.Quantity{{i:resource.int64Amount{{value:{}, scale:0}}, d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:{}, Format:\"DecimalSI\"}}",
                 number.unwrap_or_default(),

@@ -15,10 +15,11 @@ mod statuses;
 mod workloads;
 
 use crate::validation::field_value::FieldValue;
+use crdx_cel::value::Quantity;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
 use crdx_value::quote::go_quote;
-use crdx_value::release::Release;
+use crdx_value::release::{Release, V1_38};
 use std::fmt::Display;
 
 pub use app_armor::app_armor_warnings;
@@ -85,7 +86,12 @@ impl Warnings {
     /// Warns about an amount of bytes that is no integer.
     fn fractional(&mut self, amounts: &FieldValue<'_, '_>, name: &str) {
         let amount = FieldValue::new(amounts.value.get(name), amounts.path.key(name));
-        if amount.quantity().is_some_and(|quantity| quantity.milli_value() % 1000 != 0) {
+        // Before 1.38, smaller fractions are rounded up, and thousandths that do not fit in 64 bits wrap.
+        let is_fractional = |quantity: &Quantity| match self.release.since(V1_38) {
+            true => !quantity.is_whole(),
+            false => quantity.milli_value() % 1000 != 0,
+        };
+        if amount.quantity(self.release).as_ref().is_some_and(is_fractional) {
             let text = format!("fractional byte value {} is invalid, must be an integer", go_quote(amount.text()));
             self.at(&amount.path, text);
         }

@@ -2,7 +2,6 @@
 //! those that Go cannot parse. Signatures are not verified.
 
 use crdx_value::time::{self, Timestamp};
-use std::ops::RangeInclusive;
 
 pub(super) const SEQUENCE: u8 = 0x30;
 pub(super) const INTEGER: u8 = 0x02;
@@ -43,7 +42,8 @@ pub(super) const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 /// ML-DSA, but for the last byte, which names the parameters.
 const ML_DSA: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03];
 /// The last bytes of ML-DSA-44, ML-DSA-65 and ML-DSA-87.
-const ML_DSA_PARAMETERS: RangeInclusive<u8> = 0x11..=0x13;
+/// The last bytes of the identifiers of ML-DSA-44, 65 and 87, and the lengths of their keys.
+const ML_DSA_PARAMETERS: [(u8, usize); 3] = [(0x11, 1312), (0x12, 1952), (0x13, 2592)];
 pub(super) const X25519: &[u8] = &[0x2b, 0x65, 0x6e];
 /// Elliptic curves.
 const P224: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x21];
@@ -222,8 +222,8 @@ pub(crate) enum PublicKey {
     /// One on another elliptic curve that Go knows.
     OtherCurve(&'static str),
     Ed25519,
-    /// ML-DSA, which API servers know since 1.38.
-    MlDsa,
+    /// ML-DSA, which API servers know since 1.38, and the reason why they cannot read it.
+    MlDsa(Option<&'static str>),
     /// Any other.
     Other,
 }
@@ -252,7 +252,17 @@ fn algorithm_of(key: &mut DerReader<'_>) -> Option<PublicKey> {
             _ => None,
         },
         ED25519 => Some(PublicKey::Ed25519),
-        [prefix @ .., last] if prefix == ML_DSA && ML_DSA_PARAMETERS.contains(last) => Some(PublicKey::MlDsa),
+        [prefix @ .., last] if prefix == ML_DSA => Some(match ML_DSA_PARAMETERS.iter().find(|(id, _)| id == last) {
+            None => PublicKey::Other,
+            Some(_) if !algorithm.0.is_empty() => {
+                PublicKey::MlDsa(Some("x509: ML-DSA key encoded with illegal parameters"))
+            }
+            // The first byte is the number of unused bits.
+            Some((_, length)) if bits.0.len() != length + 1 => {
+                PublicKey::MlDsa(Some("mldsa: invalid public key length"))
+            }
+            Some(_) => PublicKey::MlDsa(None),
+        }),
         _ => Some(PublicKey::Other),
     }
 }

@@ -1,18 +1,18 @@
 //! Quantities (`k8s.io/apiserver/pkg/cel/library/quantity.go`).
 
-use super::{CallCost, Overload};
+use super::{CallCost, Function, Overload};
 use crate::value::{Error, Opaque, Quantity, Value};
 use crdx_value::GoError;
-use crdx_value::release::Minor;
+use crdx_value::release::{Minor, V1_37, V1_38};
 use std::{cmp::Ordering, sync::Arc};
 
 const ONE: &str = "(kubernetes.Quantity, kubernetes.Quantity) -> bool";
 
 pub(crate) const FUNCTIONS: &[Overload] = &[
-    Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", CallCost::Scan(0), parse)
-        .since(Minor(28)),
-    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", CallCost::Scan(0), is_quantity)
-        .since(Minor(28)),
+    from_text(|args| parse(args, V1_37)).until_server(V1_38),
+    from_text(|args| parse(args, V1_38)).from_server(V1_38),
+    check(|args| is_quantity(args, V1_37)).until_server(V1_38),
+    check(|args| is_quantity(args, V1_38)).from_server(V1_38),
     Overload::global("sign", "quantity_sign", "(kubernetes.Quantity) -> int", CallCost::One, |args| {
         only(args, |q| Ok(Value::Int(q.sign())))
     })
@@ -83,22 +83,31 @@ pub(crate) const FUNCTIONS: &[Overload] = &[
     .since(Minor(28)),
 ];
 
+const fn from_text(call: Function) -> Overload {
+    Overload::global("quantity", "string_to_quantity", "(string) -> kubernetes.Quantity", CallCost::Scan(0), call)
+        .since(Minor(28))
+}
+
+const fn check(call: Function) -> Overload {
+    Overload::global("isQuantity", "is_quantity_string", "(string) -> bool", CallCost::Scan(0), call).since(Minor(28))
+}
+
 fn value<'a>(quantity: Opaque) -> Value<'a> {
     Value::Opaque(Arc::new(quantity))
 }
 
-fn parse<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn parse<'a>(args: &[Value<'a>], server: Minor) -> Result<Value<'a>, Error> {
     match args {
-        [Value::String(text)] => {
-            Quantity::parse(text).map(|amount| value(Opaque::Quantity { amount, computed: false })).map_err(Error::new)
-        }
+        [Value::String(text)] => Quantity::parse(text, server)
+            .map(|amount| value(Opaque::Quantity { amount, computed: false }))
+            .map_err(Error::new),
         _ => Err(Error::no_such_overload()),
     }
 }
 
-fn is_quantity<'a>(args: &[Value<'a>]) -> Result<Value<'a>, Error> {
+fn is_quantity<'a>(args: &[Value<'a>], server: Minor) -> Result<Value<'a>, Error> {
     match args {
-        [Value::String(text)] => Ok(Value::Bool(Quantity::parse(text).is_ok())),
+        [Value::String(text)] => Ok(Value::Bool(Quantity::parse(text, server).is_ok())),
         _ => Err(Error::no_such_overload()),
     }
 }

@@ -1,6 +1,7 @@
 //! The resources that a cluster serves, as its discovery lists them.
 
 use crdx_server::server::http::address::encoded;
+use crdx_value::{Value, object};
 
 /// A resource that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,45 @@ impl Resource {
     pub fn namespaces() -> Self {
         let word = str::to_owned;
         Self { version: word("v1"), plural: word("namespaces"), kind: word("Namespace"), ..Self::default() }
+    }
+
+    /// Returns the value to store.
+    pub fn to_value(&self) -> Value {
+        let text = |text: &String| Value::from(text.as_str());
+        let texts = |texts: &[String]| Value::Array(texts.iter().map(text).collect());
+        object([
+            ("group", text(&self.group)),
+            ("version", text(&self.version)),
+            ("plural", text(&self.plural)),
+            ("singular", text(&self.singular)),
+            ("kind", text(&self.kind)),
+            ("shortNames", texts(&self.short_names)),
+            ("categories", texts(&self.categories)),
+            ("verbs", texts(&self.verbs)),
+            ("namespaced", Value::Bool(self.namespaced)),
+        ])
+    }
+
+    /// Decodes what [`Self::to_value`] returns; `None` for anything else.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let text = |key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
+        let texts = |key: &str| {
+            let items = value.get(key).and_then(Value::as_array).unwrap_or_default();
+            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let resource = Self {
+            group: text("group"),
+            version: text("version"),
+            plural: text("plural"),
+            singular: text("singular"),
+            kind: text("kind"),
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
+            verbs: texts("verbs"),
+            namespaced: value.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
+        };
+        let is_whole = !resource.version.is_empty() && !resource.plural.is_empty() && !resource.kind.is_empty();
+        is_whole.then_some(resource)
     }
 
     /// The path of the collection, in one namespace or in all.

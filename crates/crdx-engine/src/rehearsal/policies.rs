@@ -16,7 +16,7 @@ use crate::simulation::known_cluster::KnownCluster;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
-use crdx_server::server::{Server, Timestamp};
+use crdx_server::server::{AdmissionPlugins, Server, Timestamp};
 use crdx_types::groups;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
@@ -113,7 +113,8 @@ impl<'a> PolicyRehearsal<'a> {
     ) -> Self {
         let definitions = crds.into_iter().filter_map(KnownDefinition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
-        let built_in = BuiltInServer::new(admission.read_managed_fields());
+        let built_in = BuiltInServer::new(release, now, AdmissionPlugins::all());
+        let built_in = built_in.with_field_ownership(admission.read_managed_fields());
         Self {
             admission,
             release,

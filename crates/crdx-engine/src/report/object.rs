@@ -90,6 +90,18 @@ impl ObjectReport {
         }
     }
 
+    /// Rejects the object with an answer that names no field.
+    pub(crate) fn reject_with(&mut self, answer: ServerResponse) {
+        self.verdict = Verdict::Rejected;
+        self.errors = vec![Diagnostic {
+            kind: answer.reason.clone(),
+            message: answer.message.clone(),
+            location: Some(self.location.clone()),
+            ..Diagnostic::default()
+        }];
+        self.answer = Some(answer);
+    }
+
     /// Makes the verdict unknown, because the request needs more steps or memory than the program uses for one.
     pub(crate) fn set_unfinished(&mut self) {
         self.set_unknown(UNFINISHED.to_owned());

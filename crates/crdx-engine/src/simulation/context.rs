@@ -8,6 +8,8 @@ use super::known_cluster::created::Created;
 use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
+use super::request_lock::RequestLock;
+use super::server_settings::ServedSettings;
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::{RequestKind, Verb};
@@ -33,7 +35,9 @@ pub struct SimulationContext<'a> {
     pub namespace: &'a str,
     /// The directory that was rendered on its own, if the object is from one.
     pub root: Option<&'a str>,
-    /// The server for updates of built-in kinds.
+    /// The lock of the server.
+    pub lock: &'a RequestLock,
+    /// The server for built-in kinds.
     pub built_in: &'a BuiltInServer,
     /// The policies that admit objects, if there are any.
     pub admission: Option<&'a Admission>,
@@ -43,6 +47,8 @@ pub struct SimulationContext<'a> {
     pub given: &'a Arc<GivenObjects>,
     /// The objects that were read from the cluster.
     pub live: Option<&'a Arc<LiveObjects>>,
+    /// What the server serves.
+    pub served: &'a ServedSettings,
 }
 
 /// The request to send and the objects it may update.

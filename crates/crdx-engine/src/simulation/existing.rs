@@ -251,15 +251,6 @@ impl ExistingObjects {
         matches!(self, Self::Files(_))
     }
 
-    /// Returns true if there may be existing objects.
-    pub(crate) fn may_find(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Files(given) => !given.lock().unwrap_or_else(PoisonError::into_inner).existing.is_empty(),
-            Self::Cluster(_) => true,
-        }
-    }
-
     /// Returns the existing objects from files that were not used.
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };

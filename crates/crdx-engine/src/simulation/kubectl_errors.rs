@@ -1,8 +1,8 @@
 //! Errors that kubectl reports instead of the server's, because it sends no request or adds something to it.
 
-use crate::documents::{Document, refusal};
+use crate::documents::refusal;
 use crate::kubectl::Verb;
-use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict, severity};
+use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::object::Object;
 use crdx_types::types::Types;
@@ -81,13 +81,6 @@ pub fn undecodable(object: &mut Object, identity: &Identity) -> Option<ObjectRep
     let mut item = object.item(identity.clone(), Verdict::Rejected, "");
     refuse(&mut item, refusal, &object.finder());
     Some(item)
-}
-
-/// Like [`undecodable`] for the source of an object that was rejected with `item`.
-pub(crate) fn undecodable_source(mut source: Document, item: &ObjectReport) -> Option<ObjectReport> {
-    source.value = source.read_again()?;
-    let warnings = item.warnings.iter().filter(|warning| severity::is_of_input(&warning.kind)).cloned().collect();
-    undecodable(&mut Object { document: source, warnings }, &item.identity)
 }
 
 /// Rejects an object with the error of kubectl's decoder for its metadata.

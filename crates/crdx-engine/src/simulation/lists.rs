@@ -233,7 +233,7 @@ impl ExpandedList<'_> {
         let is_known = self.known.knows(&kind) || groups::is_built_in(group);
         let cluster = self.simulator.settings.cluster.as_ref();
         if is_known && cluster.is_none_or(|cluster| cluster.has_kind(&kind.0, &kind.2) == Ok(false)) {
-            return Some(super::builtin::no_matches(&mut object, own, ""));
+            return Some(super::served::no_matches(&mut object, own, ""));
         }
         if is_known || kind.2.is_empty() {
             let reason = format!("it is not known whether the server serves {of}, the group and version of the list");

@@ -2,7 +2,6 @@
 
 use super::Simulator;
 use super::admission::{Admission, admitted};
-use super::builtin;
 use super::definition_update;
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
@@ -18,13 +17,15 @@ use crate::kubectl::written_metadata::remove_last_applied;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::{Identity, ObjectReport, SourceLocation, Verdict, severity};
 use crate::simulation::answer;
-use crate::simulation::definitions::{DELETION, Definitions, Installed, Route, set_deleting};
+use crate::simulation::definitions::{DELETION, Definitions, Installed, set_deleting};
 use crate::simulation::filter::SkipReason;
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::list_models::{Model, Models};
 use crate::simulation::object::{Kind, Object};
-use crdx_types::{groups, resources};
+use crate::simulation::resource::SimulatedResource;
+use crate::simulation::served::{no_matches, not_served};
+use crdx_types::groups;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::suggest;
@@ -52,10 +53,10 @@ pub struct OrderedState {
 pub enum Destination {
     /// None: it is already simulated.
     Report(Box<ObjectReport>),
-    /// It is sent to the server.
-    CustomResource(Box<Object>, Arc<Route>),
-    /// It is decoded as a built-in kind.
-    BuiltIn(Box<Object>, Kind),
+    /// It is sent to a server.
+    Resource(Box<Object>, SimulatedResource),
+    /// It has a built-in kind that API servers do not serve by default.
+    NotServed(Box<Object>, Kind),
     /// It has no known CRD.
     Unknown(Box<Object>, Kind),
 }
@@ -129,10 +130,13 @@ impl OrderedState {
             Err(item) => return Destination::Report(item),
         };
         if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            return Destination::CustomResource(Box::new(object), Arc::clone(route));
+            return Destination::Resource(Box::new(object), SimulatedResource::Defined(Arc::clone(route)));
         }
         if groups::is_built_in(&kind.0) {
-            return Destination::BuiltIn(Box::new(object), kind);
+            return match SimulatedResource::built_in(&kind, simulator.server.release()) {
+                Some(resource) => Destination::Resource(Box::new(object), resource),
+                None => Destination::NotServed(Box::new(object), kind),
+            };
         }
         Destination::Unknown(Box::new(object), kind)
     }
@@ -146,14 +150,23 @@ impl OrderedState {
     ) -> Prepared {
         match destination {
             Destination::Report(item) => Prepared::Report(item),
-            Destination::CustomResource(object, route) => {
-                Prepared::Object(Box::new(self.prepare_custom_resource(simulator, *object, route, pending)))
+            Destination::Resource(object, resource) if is_needed_by_others(object.value()) => {
+                Prepared::Report(Box::new(self.validate_for_others(simulator, *object, resource)))
             }
-            Destination::BuiltIn(object, kind) if is_needed_by_others(object.value()) => {
-                Prepared::Report(Box::new(self.validate_for_others(simulator, *object, kind)))
+            Destination::Resource(object, resource) => {
+                Prepared::Object(Box::new(self.prepare_object(simulator, *object, resource, pending)))
             }
-            Destination::BuiltIn(object, kind) => {
-                Prepared::Object(Box::new(self.prepare_built_in(simulator, *object, kind, pending)))
+            Destination::NotServed(object, kind) => {
+                let root = object.document.root().cloned();
+                let created = self.created.entry(root).or_default().so_far();
+                let resource = Submitted::NotServed(kind);
+                Prepared::Object(Box::new(PreparedObject {
+                    object: *object,
+                    resource,
+                    created,
+                    turn: None,
+                    pending: None,
+                }))
             }
             Destination::Unknown(object, kind) => {
                 Prepared::Report(Box::new(self.without_definition(simulator, *object, &kind)))
@@ -176,8 +189,9 @@ impl OrderedState {
         if reason == SkipReason::Kind
             && is_needed_by_others(object.value())
             && let Ok(kind) = object.kind()
+            && let Some(resource) = SimulatedResource::built_in(&kind, simulator.server.release())
         {
-            self.validate_for_others(simulator, object, kind);
+            self.validate_for_others(simulator, object, resource);
             return item;
         }
         if object.is_definition() {
@@ -190,9 +204,14 @@ impl OrderedState {
     }
 
     /// Validates a Namespace or limit range before any later object, whose answer may depend on it.
-    fn validate_for_others(&mut self, simulator: &Simulator, object: Object, kind: Kind) -> ObjectReport {
+    fn validate_for_others(
+        &mut self,
+        simulator: &Simulator,
+        object: Object,
+        resource: SimulatedResource,
+    ) -> ObjectReport {
         let root = object.document.root().cloned();
-        let prepared = self.prepare_built_in(simulator, object, kind, &mut None);
+        let prepared = self.prepare_object(simulator, object, resource, &mut None);
         let Simulated { item, stored } = simulator.submit(prepared);
         let EarlierObject::At(stored) = stored else { return item };
         if let Ok(stored) = simulator.store.get(stored) {
@@ -202,55 +221,31 @@ impl OrderedState {
         item
     }
 
-    /// Assigns a turn to an object of a built-in kind, and records it for later inputs that depend on it. `pending` is the existing
-    /// object in the cluster, if it is already located.
-    fn prepare_built_in(
+    /// Assigns a turn to an object, and records it for later inputs that depend on it. `pending` is the existing object in the
+    /// cluster, if it is already located. Objects with generated names need neither.
+    fn prepare_object(
         &mut self,
         simulator: &Simulator,
         object: Object,
-        kind: Kind,
+        resource: SimulatedResource,
         pending: &mut Option<PendingObject>,
     ) -> PreparedObject {
         let default = &simulator.settings.namespace;
-        let minor = simulator.settings.builtin.release.emulated().number().into();
-        let resource = resources::of_kind(&api_version(&kind.0, &kind.1), &kind.2, minor);
+        let identity = resource.identity(object.value(), default);
         let root = object.document.root().cloned();
         let created_objects = self.created.entry(root.clone()).or_default();
         let created = created_objects.so_far();
-        let own_namespace = object.value().str_at(&["metadata", "namespace"]).filter(|own| !own.is_empty());
-        created_objects.record(object.value(), resource, own_namespace.unwrap_or(default));
-        // Objects that are not stored, and generated names, are no turns.
-        let resource = resource.filter(|resource| resource.readable && builtin::is_named(object.value()));
-        let turn = resource.map(|resource| {
-            let namespace = if resource.namespaced { Namespace::Or(default) } else { Namespace::None };
-            let Identity { namespace, name, .. } = identity::identity(object.value(), namespace);
-            let group = resources::stored_group(resource.group, resource.kind);
-            self.turns.next((root, group, resource.plural, namespace.unwrap_or_default(), name))
-        });
-        let pending = located(turn.as_ref(), pending, || simulator.pending(object.value(), &kind));
-        PreparedObject { object, resource: Submitted::BuiltIn(kind), created, turn, pending }
-    }
-
-    /// Assigns a turn to a custom resource. `pending` is the existing object in the cluster, if it is already located. Objects
-    /// with generated names need neither.
-    fn prepare_custom_resource(
-        &mut self,
-        simulator: &Simulator,
-        object: Object,
-        route: Arc<Route>,
-        pending: &mut Option<PendingObject>,
-    ) -> PreparedObject {
-        let namespace = if route.namespaced { Namespace::Or(&simulator.settings.namespace) } else { Namespace::None };
-        let identity = identity::identity(object.value(), namespace);
-        let root = object.document.root().cloned();
-        let created = self.created.entry(root.clone()).or_default().so_far();
-        let turn = builtin::is_named(object.value()).then(|| {
+        if let SimulatedResource::BuiltIn(resource) = &resource {
+            created_objects.record(object.value(), resource, identity.namespace.as_deref().unwrap_or(default));
+        }
+        let turn = (resource.is_stored() && is_named(object.value())).then(|| {
             let namespace = identity.namespace.as_deref().unwrap_or_default();
-            self.turns.next((root, identity.group(), &route.plural, namespace, &identity.name))
+            let group = resource.stored_group(identity.group());
+            self.turns.next((root, group, resource.plural(), namespace, &identity.name))
         });
-        let locate = || simulator.updates.existing.pending(&identity, &route.plural);
+        let locate = || simulator.updates.existing.pending(&identity, resource.plural());
         let pending = located(turn.as_ref(), pending, locate);
-        PreparedObject { object, resource: Submitted::CustomResource(route, identity), created, turn, pending }
+        PreparedObject { object, resource: Submitted::Known(resource, identity), created, turn, pending }
     }
 
     /// Returns the published model of a kind or list, if it is known.
@@ -307,7 +302,7 @@ impl OrderedState {
         let similar = similar.map(suggest::did_you_mean);
         if self.absent.contains(&(group.clone(), name.clone())) {
             let advice = similar.unwrap_or_else(|| format!("the cluster does not serve it; {GIVE_IT}"));
-            return builtin::no_matches(&mut object, identity, &format!("; {advice}"));
+            return no_matches(&mut object, identity, &format!("; {advice}"));
         }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
         let none = || format!("no CRD for {} {name}", api_version(group, version));
@@ -343,7 +338,7 @@ impl OrderedState {
         let identity = identity::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
             let names = defined(object.value());
-            let item = builtin::not_served(simulator.settings.builtin.release, identity, object);
+            let item = not_served(simulator.server.release(), identity, &mut object);
             self.invalid.entry(names).or_insert_with(|| item.location.clone());
             return item;
         }
@@ -382,7 +377,7 @@ impl OrderedState {
                     format!("another CRD with this name is at {first}"),
                 );
                 item.identity = identity;
-                item.help = Some("leave one of them out: only the first is used here".to_owned());
+                item.help = Some("leave one of them out, such as with --ignore, or name a directory of an archive as ARCHIVE//DIR: only the first is used here".to_owned());
                 item
             }
         };
@@ -433,6 +428,11 @@ fn located(
         *pending = locate();
     }
     pending.clone()
+}
+
+/// Returns true if an object has a name, which later inputs may have, too.
+fn is_named(object: &Value) -> bool {
+    object.str_at(&["metadata", "name"]).is_some_and(|name| !name.is_empty())
 }
 
 /// Returns the group and kind that a CRD defines.

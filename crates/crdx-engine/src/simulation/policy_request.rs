@@ -9,7 +9,7 @@ use crate::kubectl::send::{ObjectTarget, send};
 use crate::kubectl::{RequestKind, UnsentError, Verb};
 use crate::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{SeedError, Server};
+use crdx_server::server::{SeedError, Server, Timestamp};
 use crdx_types::resources::ApiResource;
 use crdx_types::types::Types;
 use crdx_value::Value;
@@ -57,7 +57,7 @@ impl PolicyRequest<'_> {
     ) -> Result<(ObjectReport, Option<Arc<Value>>), PolicyRequestError> {
         let Self { release, resource, request_kind, request_options } = self;
         let request_options = RequestOptions { dry_run: false, table: false, ..request_options };
-        let server = self.server();
+        let server = server(release, request_options.now, request_kind.verb == Verb::ServerSide);
         let definition = format!("{}.{}", resource.plural, resource.group);
         let own_version = api_version(resource.group, resource.version);
         let types = Types::for_release(release.minor().number().into());
@@ -92,14 +92,13 @@ impl PolicyRequest<'_> {
         let stored = server.stored(&definition, "", &name);
         Ok((item, stored))
     }
+}
 
-    /// Creates a server that validates these kinds. Only server-side apply needs field ownership.
-    fn server(self) -> Server {
-        let server = crdx_kinds::builder(self.release, 0).created_at(self.request_options.now);
-        let owners = self.request_kind.verb == Verb::ServerSide;
-        let server = if owners { server } else { server.without_managed_fields() };
-        let server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
-        // The status of a policy.
-        server.with_content_validation().build()
-    }
+/// Creates a server that validates these kinds. Only server-side apply needs `tracks_fields`, the ownership of fields.
+pub(crate) fn server(release: Release, now: Timestamp, tracks_fields: bool) -> Server {
+    let server = crdx_kinds::builder(release, 0).created_at(now);
+    let server = if tracks_fields { server } else { server.without_managed_fields() };
+    let server = server.with_policies(Arc::new(Rules::allow_all())).with_policy_validation();
+    // The status of a policy.
+    server.with_content_validation().build()
 }

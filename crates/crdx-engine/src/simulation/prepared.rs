@@ -4,9 +4,8 @@ use super::existing::PendingObject;
 use super::known_cluster::created::Created;
 use super::turns::Turn;
 use crate::report::{Identity, ObjectReport};
-use crate::simulation::definitions::Route;
 use crate::simulation::object::{Kind, Object};
-use std::sync::Arc;
+use crate::simulation::resource::SimulatedResource;
 
 /// A document of the input whose report no longer depends on the order of the input.
 #[derive(Debug)]
@@ -38,10 +37,10 @@ impl Prepared {
 /// The resource of an object that is sent.
 #[derive(Clone, Debug)]
 pub(super) enum Submitted {
-    /// That of a CRD, with the identity of the object.
-    CustomResource(Arc<Route>, Identity),
-    /// A built-in kind.
-    BuiltIn(Kind),
+    /// It is known, with the identity of the object.
+    Known(SimulatedResource, Identity),
+    /// API servers do not serve the built-in kind by default.
+    NotServed(Kind),
 }
 
 /// An object that is ready to be sent.

@@ -22,7 +22,7 @@ pub fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &d
 }
 
 /// Returns the item of a kind that no API server of the release serves without configuration: kubectl sends no request.
-pub(crate) fn not_served(release: Release, identity: Identity, mut object: Object) -> ObjectReport {
+pub(crate) fn not_served(release: Release, identity: Identity, object: &mut Object) -> ObjectReport {
     let (api_version, kind) = (&identity.api_version, &identity.kind);
     let minor: u32 = release.emulated().number().into();
     let served = resources::versions_of_kind(identity.group(), kind, minor);
@@ -39,7 +39,7 @@ pub(crate) fn not_served(release: Release, identity: Identity, mut object: Objec
         ([], _, Some(row)) => format!("; it exists since Kubernetes 1.{}", row.releases.start()),
         (served, ..) => format!("; Kubernetes {release} serves it as {}", served.join(", ")),
     };
-    no_matches(&mut object, identity, &instead)
+    no_matches(object, identity, &instead)
 }
 
 /// Returns the item of a kind for which kubectl finds no resource. `advice` continues kubectl's text.

@@ -1,12 +1,15 @@
 //! The settings of the simulated server, and those of them that the simulation does not follow.
 
 use crate::report::{ObjectReport, Verdict};
+use crdx_builtin::pod_security::pod_of;
 use crdx_kinds::gates::{self, ChangedGate};
-use crdx_server::server::{AdmissionPlugins, ServerSettings, SettingsError, UnsimulatedPlugin};
+use crdx_server::server::{AdmissionPlugins, RuntimeConfig, ServerSettings, SettingsError, UnsimulatedPlugin};
 use crdx_types::resources;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use std::sync::Arc;
+
+const ALLOW_PRIVILEGED: &str = "--allow-privileged=false";
 
 /// The settings of a server as they apply to one release.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct ConfiguredServer {
     pub plugins: AdmissionPlugins,
     /// The settings that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
+    /// What the server serves.
+    pub served: Arc<ServedSettings>,
 }
 
 impl ConfiguredServer {
@@ -31,8 +36,23 @@ impl ConfiguredServer {
             gates: gates::changed(release, &settings.feature_gates)?,
             plugins: unsimulated,
             configurations: settings.admission.unsimulated().map(configuration_flag).collect(),
+            forbids_privileged: settings.allow_privileged == Some(false),
         };
-        Ok(Self { release, plugins, unsimulated: Arc::new(unsimulated) })
+        let served = ServedSettings {
+            runtime_config: settings.runtime_config.clone(),
+            node_ports: settings.node_ports,
+            depends_on_cluster: false,
+        };
+        Ok(Self { release, plugins, unsimulated: Arc::new(unsimulated), served: Arc::new(served) })
+    }
+
+    /// Makes a cluster say which APIs the server serves, instead of the settings.
+    #[must_use]
+    pub fn with_apis_of_cluster(self) -> Self {
+        Self {
+            served: Arc::new(ServedSettings { depends_on_cluster: true, ..ServedSettings::clone(&self.served) }),
+            ..self
+        }
     }
 
     /// Adds the configuration of admission plugins in a file that cannot be read, which may concern every object.
@@ -45,6 +65,16 @@ impl ConfiguredServer {
     }
 }
 
+/// The APIs that a server serves, and the node ports that it allocates.
+#[derive(Clone, Debug, Default)]
+pub struct ServedSettings {
+    pub runtime_config: RuntimeConfig,
+    /// The first and the last node port, if they are known.
+    pub node_ports: Option<(u16, u16)>,
+    /// True if the cluster is asked which APIs it serves, because they may not be the default ones.
+    pub depends_on_cluster: bool,
+}
+
 /// The settings of a server that may decide about some objects in a way that is not simulated.
 #[derive(Clone, Debug, Default)]
 pub struct UnsimulatedSettings {
@@ -52,6 +82,8 @@ pub struct UnsimulatedSettings {
     plugins: Vec<UnsimulatedPlugin>,
     /// The configurations that are not simulated.
     configurations: Vec<String>,
+    /// True with `--allow-privileged=false`.
+    forbids_privileged: bool,
 }
 
 impl UnsimulatedSettings {
@@ -60,12 +92,14 @@ impl UnsimulatedSettings {
         let gates = self.gates.iter().filter(|gate| !gate.is_simulated());
         let gates = gates.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let plugins = self.plugins.iter().map(plugin_flag);
-        gates.chain(plugins).chain(self.configurations.iter().cloned()).collect()
+        let privileged = self.forbids_privileged.then(|| ALLOW_PRIVILEGED.to_owned());
+        gates.chain(plugins).chain(self.configurations.iter().cloned()).chain(privileged).collect()
     }
 
     /// Returns the flag of a setting that may decide about an object.
     pub fn deciding(&self, object: &Value) -> Option<String> {
-        if self.gates.is_empty() && self.plugins.is_empty() && self.configurations.is_empty() {
+        let has_none = self.gates.is_empty() && self.plugins.is_empty() && self.configurations.is_empty();
+        if has_none && !self.forbids_privileged {
             return None;
         }
         let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
@@ -75,8 +109,20 @@ impl UnsimulatedSettings {
         let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object));
         let of_gate = gate.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let of_configuration = || self.configurations.first().cloned();
-        of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration)
+        let is_forbidden = || self.forbids_privileged && has_privileged_container(kind, object);
+        let of_privileged = || is_forbidden().then(|| ALLOW_PRIVILEGED.to_owned());
+        of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration).or_else(of_privileged)
     }
+}
+
+/// Returns true if a container of a Pod or of a template is privileged.
+fn has_privileged_container(kind: &str, object: &Value) -> bool {
+    let Some((_, spec)) = pod_of(kind, object) else { return false };
+    let lists = ["initContainers", "containers", "ephemeralContainers"];
+    let containers = lists.iter().filter_map(|list| spec.get(list)?.as_array()).flatten();
+    let is_privileged =
+        |container: &Value| container.at(&["securityContext", "privileged"]) == Some(&Value::Bool(true));
+    containers.into_iter().any(is_privileged)
 }
 
 fn plugin_flag(plugin: &UnsimulatedPlugin) -> String {
@@ -116,6 +162,15 @@ mod tests {
         assert_eq!(deciding(&settings, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
         settings.feature_gates.set("ImageVolumeWithDigest", true);
         assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates ImageVolumeWithDigest=true");
+    }
+
+    #[test]
+    fn a_privileged_container_may_be_forbidden() {
+        let settings = ServerSettings { allow_privileged: Some(false), ..ServerSettings::default() };
+        let job = r#"{"apiVersion":"batch/v1","kind":"Job","spec":{"template":{"spec":{"initContainers":[{"securityContext":{"privileged":true}}]}}}}"#;
+        assert_eq!(deciding(&settings, job).unwrap(), ALLOW_PRIVILEGED);
+        assert_eq!(deciding(&settings, &job.replace("true", "false")), None);
+        assert_eq!(deciding(&ServerSettings::default(), job), None);
     }
 
     #[test]

@@ -13,17 +13,18 @@ use super::known_cluster::given::GivenObjects;
 use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
-use super::server_settings::{self, UnsimulatedSettings};
+use super::request_lock::RequestLock;
+use super::server_settings::{self, ServedSettings, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
-use super::{builtin, encrypted, submit};
+use super::{encrypted, submit};
 use crate::cluster::Cluster;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, SourceLocation, Verdict};
 use crate::simulation::identity::{self, Namespace};
-use crate::simulation::object::{Kind, Object};
+use crate::simulation::object::Object;
+use crate::simulation::resource::SimulatedResource;
 use crdx_server::server::Server;
-use crdx_value::Value;
 use other_file::OtherFile;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
@@ -41,8 +42,6 @@ pub struct SimulatorSettings {
     pub scale: bool,
     /// True to skip objects without a CRD.
     pub ignore_missing: bool,
-    /// The options for built-in kinds.
-    pub builtin: builtin::Rules,
     /// The cluster from which missing CRDs are read, if allowed.
     pub cluster: Option<Arc<dyn Cluster>>,
     /// The objects of the cluster on which answers depend, as far as files give them.
@@ -51,6 +50,8 @@ pub struct SimulatorSettings {
     pub live: Option<Arc<LiveObjects>>,
     /// The settings of the server that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
+    /// What the server serves.
+    pub served: Arc<ServedSettings>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.
@@ -64,7 +65,9 @@ pub struct Simulator {
     pub updates: Updates,
     /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
     pub store: Box<dyn ObjectStore>,
-    /// The server for updates of built-in kinds.
+    /// The lock of the server.
+    pub lock: Arc<RequestLock>,
+    /// The server for built-in kinds.
     pub built_in: Arc<BuiltInServer>,
     /// The policies that admit objects, if there are any.
     pub admission: OnceLock<Arc<Admission>>,
@@ -88,6 +91,7 @@ impl Simulator {
             server: Arc::clone(&self.server),
             updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
             store: self.store.empty(),
+            lock: Arc::clone(&self.lock),
             built_in: Arc::clone(&self.built_in),
             admission: self.admission.clone(),
         }
@@ -147,18 +151,20 @@ impl Simulator {
     /// Sends an object whose state before is known.
     fn send(&self, object: PlacedObject<'_>, before: Before) -> Simulated {
         let PlacedObject { object, resource, location, created } = object;
-        let (encrypted, has_rules) =
-            (Arc::clone(&object.document.encrypted), matches!(resource, Submitted::CustomResource(..)));
+        let (encrypted, has_rules) = (
+            Arc::clone(&object.document.encrypted),
+            matches!(resource, Submitted::Known(SimulatedResource::Defined(_), _)),
+        );
         let own_identity = identity::identity(object.value(), Namespace::Own);
         let unsimulated = self.settings.unsimulated.deciding(object.value());
         let root = object.document.is_rendered.then_some(&*location.source);
         let context = SimulationContext { root, ..self.context() };
         // A panic in the simulation of one object must not affect the others.
         let simulated = panic::catch_unwind(AssertUnwindSafe(|| match resource {
-            Submitted::CustomResource(route, identity) => {
-                submit::submit(context, &route, object, identity, (before, created))
+            Submitted::Known(resource, identity) => {
+                submit::submit(context, &resource, object, identity, (before, created))
             }
-            Submitted::BuiltIn(kind) => builtin::submit(self.settings.builtin, context, object, &kind, created, before),
+            Submitted::NotServed(kind) => submit::submit_unserved(context, object, &kind, created),
         }));
         let mut simulated = simulated.unwrap_or_else(|_| {
             let reason = "kubectl-crdx itself failed on this object";
@@ -174,17 +180,12 @@ impl Simulator {
         simulated
     }
 
-    /// Returns the existing object of a built-in kind in the cluster, if the request for an object depends on it.
-    pub(super) fn pending(&self, object: &Value, kind: &Kind) -> Option<PendingObject> {
-        let SimulatorSettings { builtin, namespace, .. } = &self.settings;
-        builtin::pending(*builtin, &self.updates.existing, namespace, object, kind)
-    }
-
     pub(super) fn context(&self) -> SimulationContext<'_> {
         SimulationContext {
             server: &self.server,
             request_options: self.settings.request_options,
             store: &*self.store,
+            lock: &self.lock,
             built_in: &self.built_in,
             updates: &self.updates,
             show_last_applied: self.settings.show_last_applied,
@@ -195,6 +196,7 @@ impl Simulator {
             cluster: self.settings.cluster.as_deref(),
             given: &self.settings.given,
             live: self.settings.live.as_ref(),
+            served: &self.settings.served,
         }
     }
 }

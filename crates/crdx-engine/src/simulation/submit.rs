@@ -1,120 +1,185 @@
-//! Simulates the request for one object: reads the existing object, sends the request that kubectl would send, and reports
-//! the response.
+//! Simulates the request for one object, of a custom resource or of a built-in kind: reads the existing object, sends the request
+//! that kubectl would send, and reports the response.
 
-mod read;
-mod send;
+pub(crate) mod exchange;
+mod existing;
+mod report;
+pub(super) mod send;
 
+use super::built_in;
 use super::context::SimulationContext;
+use super::decoding::{self, Unanswered, UnansweredObject};
 use super::earlier_object::EarlierObject;
 use super::known_cluster::created::Created;
+use super::resource::SimulatedResource;
 use super::simulated::{Before, Simulated};
-use crate::kubectl::patch::PatchType;
-use crate::kubectl::request;
-use crate::kubectl::send::ObjectTarget;
-use crate::kubectl::written_metadata::hide_bookkeeping;
+use super::unsent::Unsent;
+use crate::kubectl::{Operation, UnsentError};
 use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
 use crate::simulation::definitions::Route;
 use crate::simulation::generated_name;
-use crate::simulation::hints::Hints;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::kubectl_errors;
-use crate::simulation::object::Object;
+use crate::simulation::object::{Kind, Object};
 use crdx_value::{Value, group_version, suggest};
-use send::{Sent, Submission};
+use exchange::{Address, Exchange};
+use existing::Existence;
+use send::Submission;
 
 /// Reads the existing object, sends `object` and reports the response. `created` are the objects of earlier inputs.
 pub(crate) fn submit(
     context: SimulationContext<'_>,
-    route: &Route,
+    resource: &SimulatedResource,
     mut object: Object,
     identity: Identity,
     (before, created): (Before, &Created),
 ) -> Simulated {
+    if let SimulatedResource::BuiltIn(built_in) = resource
+        && let kind = (built_in.group, built_in.version, built_in.kind)
+        && let Some(item) = decoding::unserved(context, &mut object, kind, true)
+    {
+        return item.into();
+    }
     let warnings = std::mem::take(&mut object.warnings);
     let value = object.take_value();
-    let mut simulated = submit_value(context, route, value, identity, (before, created), &object.finder());
+    let mut simulated = submit_value(context, resource, value, identity, (before, created), &object.finder());
     simulated.item.warnings.extend(warnings);
     simulated
 }
 
 fn submit_value(
     context: SimulationContext<'_>,
-    route: &Route,
+    resource: &SimulatedResource,
     object: Value,
     identity: Identity,
     (before, created): (Before, &Created),
     locator: &dyn FieldLocator,
 ) -> Simulated {
-    let (group, version) = group_version::split(&identity.api_version);
-    if !route.versions.iter().any(|v| v == version) {
-        return Simulated { item: unserved(route, identity, locator), stored: before.stored };
-    }
-    let collection = request::collection(group, version, &route.plural, identity.namespace.as_deref());
-    let definition = [&route.plural, ".", group].concat();
-    let version = version.to_owned();
-    let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let prefix = generated_name::prefix(&object);
-    let mut target = ObjectTarget {
-        definition: &definition,
-        version: &version,
-        collection: &collection,
-        name: &name,
-        sender: None,
-        patch: PatchType::Merge,
-    };
     let earlier = before.stored;
-    let exists = match read::read(context, target, &route.plural, before, &identity) {
-        Ok(exists) => exists,
-        Err(error) => return Simulated { item: error.item(identity, locator), stored: earlier },
+    let cluster = context.known_cluster(created);
+    if let Some(item) = unserved(resource, &identity, locator) {
+        return Simulated { item, stored: earlier };
+    }
+    let unanswered = UnansweredObject { context, cluster: &cluster, locator };
+    if !resource.is_simulated() {
+        return unanswered.of_resource(resource, object, identity, Unanswered::NotSimulated).into();
+    }
+    let unknown = |object: Value, unsent: Unsent| {
+        let item = unanswered.of_resource(resource, object, identity.clone(), Unanswered::NotKnown(unsent));
+        Simulated { item, stored: earlier }
+    };
+    let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let address = Address::new(resource, &identity, &name);
+    let existing = match existing::read(context, resource, &identity, &name, before) {
+        Existence::Absent => None,
+        Existence::TakenForAbsent(unread) => {
+            if let Some(item) = unanswered.refused_by_namespace(resource, &identity, &unread) {
+                return Simulated { item, stored: earlier };
+            }
+            None
+        }
+        Existence::Exists(existing, place) => Some((existing, place)),
+        Existence::Unknown(unsent) => return unknown(object, unsent),
     };
     let object = kubectl_errors::in_namespace(object, &identity);
     let request_kind = &context.updates.request_kind;
-    let may_create = !exists && request_kind.may_create();
-    let cluster = context.known_cluster(created);
-    target.sender = Some(&cluster);
-    let creates = !exists && request_kind.operation(!name.is_empty(), exists).is_create();
-    let is_plain = creates || kubectl_errors::has_plain_metadata(&object);
-    let schema = &Hints::of_schema(&route.definition, &version, context.server.release());
-    // Policies could give another answer when the object is created again from its text.
-    let text = locator.text().filter(|_| context.admission.is_none());
-    let submission = Submission { context, target, cluster: &cluster, schema, locator, creates, may_create, text };
-    match submission.send(object, identity) {
-        Ok(sent) => report(&submission, sent, prefix.as_deref(), is_plain),
-        Err(unsent) => *unsent,
+    let absent = existing.is_none().then(|| request_kind.operation(!name.is_empty(), false));
+    let server = &*resource.server(context);
+    let families = built_in::prepare(context, resource, server, &object);
+    let is_reproducible = is_reproducible(context, resource, locator);
+    let (address, cluster) = (&address, &cluster);
+    let submission =
+        Submission { context, server, resource, address, cluster, locator, absent, is_reproducible, families };
+    let of = (resource, &identity, address);
+    let lock = resource.lock(context);
+    let exchange = Exchange::begin(server, of, (lock, context.admission.is_some()), existing.is_some());
+    if let Some((existing, place)) = existing
+        && let Err(error) = exchange.store(existing, request_kind, context.request_options)
+    {
+        exchange.end();
+        let message = format!("the old object{} could not have been stored: {error}", place.unwrap_or_default());
+        let unsent = Unsent::from(message).with_help(resource.help_for_existing(server.release()));
+        return unknown(object, unsent);
+    }
+    let is_plain = absent.is_some_and(Operation::is_create) || kubectl_errors::has_plain_metadata(&object);
+    let prefix = generated_name::prefix(&object);
+    let mut simulated = send(&submission, exchange, object, &identity, earlier);
+    kubectl_errors::replace(&mut simulated.item, request_kind.verb, is_plain, locator);
+    if let Some(prefix) = prefix {
+        generated_name::complete(&mut simulated.item, &prefix, request_kind.verb);
+    }
+    report::show(&submission, &mut simulated.item);
+    simulated
+}
+
+/// Sends an object, ends its requests, and reports the answer.
+fn send(
+    submission: &Submission<'_>,
+    exchange: Exchange<'_>,
+    object: Value,
+    identity: &Identity,
+    earlier: EarlierObject,
+) -> Simulated {
+    let end = |exchange: Exchange<'_>| match exchange.end() {
+        Some(after) => EarlierObject::put(submission.context.store, &after, None),
+        None => earlier,
+    };
+    match submission.send(object) {
+        // The response shares a written object with the server, which need not copy it if it is withdrawn.
+        Ok(answer) if answer.response.code < 300 => {
+            let after = end(exchange);
+            let simulated = report::of_answer(submission, answer, identity.clone());
+            if submission.absent.is_none() { Simulated { stored: after, ..simulated } } else { simulated }
+        }
+        Ok(answer) => {
+            let simulated = report::of_answer(submission, answer, identity.clone());
+            Simulated { stored: end(exchange), ..simulated }
+        }
+        Err(error) => Simulated { item: unsent(error, identity.clone(), submission.locator), stored: end(exchange) },
     }
 }
 
-/// Completes the item of a response. `prefix` is the generateName of an object without a name, and `is_plain` is true if
-/// kubectl can decode its metadata.
-fn report(submission: &Submission<'_>, sent: Sent, prefix: Option<&str>, is_plain: bool) -> Simulated {
-    let Submission { context, target, locator, text, .. } = *submission;
-    let (verb, compares) = (context.updates.request_kind.verb, context.updates.compares);
-    let Sent { mut item, stored } = sent;
-    kubectl_errors::replace(&mut item, verb, is_plain, locator);
-    // Only pruned fields are shown as they were sent.
-    item.sent = compares.filter(|_| item.answer.is_some() && !item.pruned.is_empty()).and_then(|_| locator.object());
-    let stored = stored.unwrap_or_else(|| match &item.object {
-        Some(object) if !target.name.is_empty() => EarlierObject::put(context.store, object, text),
-        _ => EarlierObject::None,
-    });
-    if let Some(prefix) = prefix {
-        generated_name::complete(&mut item, prefix, verb);
+/// Returns true if creating an object again from what is kept of it gives the same object. A custom resource without text is kept
+/// as it is stored, because one without a UID may come from a file of existing objects.
+fn is_reproducible(context: SimulationContext<'_>, resource: &SimulatedResource, locator: &dyn FieldLocator) -> bool {
+    resource.is_reproducible(context) && (!resource.is_defined() || locator.text().is_some())
+}
+
+/// Returns the item of an object for which kubectl sends no request: an error of kubectl is a rejection.
+fn unsent(error: UnsentError, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
+    if error == UnsentError::NoReplicas {
+        return Unsent::from(error).item(identity, locator);
     }
-    if let Some(result) = &mut item.object {
-        // A comparison hides these fields itself.
-        let mut copy = compares.filter(|_| context.scale).map(|_| result.clone());
-        if let Some(shown) = copy.as_mut().or_else(|| compares.is_none().then_some(result)) {
-            hide_bookkeeping(shown, context.show_last_applied);
-            if context.scale {
-                item.scale = context.server.scale_of(target.definition, target.version, shown);
-            }
-        }
-    }
-    Simulated { item, stored }
+    let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
+    item.identity = identity;
+    item.is_unsent = true;
+    let message = format!("kubectl cannot compute the patch: {error}");
+    item.reject_with(ServerResponse { code: 400, reason: "BadRequest".to_owned(), message });
+    item
+}
+
+/// Reports an object of a built-in kind that API servers do not serve by default.
+pub(crate) fn submit_unserved(
+    context: SimulationContext<'_>,
+    mut object: Object,
+    kind: &Kind,
+    created: &Created,
+) -> Simulated {
+    let cluster = context.known_cluster(created);
+    let mut item = UnansweredObject::of_kind(context, &cluster, &mut object, kind);
+    item.warnings.append(&mut object.warnings);
+    item.into()
+}
+
+/// Returns the item of an object of a version that its CRD does not serve.
+fn unserved(resource: &SimulatedResource, identity: &Identity, locator: &dyn FieldLocator) -> Option<ObjectReport> {
+    let SimulatedResource::Defined(route) = resource else { return None };
+    let (_, version) = group_version::split(&identity.api_version);
+    (!route.versions.iter().any(|served| served == version)).then(|| no_version(route, identity.clone(), locator))
 }
 
 /// Returns the item of an error that kubectl reports before it sends a request.
-fn unserved(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
+fn no_version(route: &Route, identity: Identity, locator: &dyn FieldLocator) -> ObjectReport {
     let mut item = ObjectReport::new(locator.start(), Verdict::Rejected, "");
     item.is_unsent = true;
     item.answer =

@@ -25,6 +25,16 @@ impl Unsent {
 }
 
 impl Unsent {
+    /// Adds what to do next.
+    pub fn with_help(self, help: Option<String>) -> Self {
+        Self { help: help.or(self.help), ..self }
+    }
+
+    /// The error of reading the existing object.
+    pub fn to_error(&self) -> cluster::Error {
+        cluster::Error { message: self.message.clone(), help: self.help.clone(), ..cluster::Error::default() }
+    }
+
     /// The error of reading the existing object.
     pub fn into_error(self) -> cluster::Error {
         cluster::Error { message: self.message, help: self.help, ..cluster::Error::default() }

@@ -3,6 +3,7 @@
 
 use super::{ConfigurationError, Origin, Setting, SettingKey, Settings};
 use crate::InputOptions;
+use crate::catalog::is_entry;
 use crate::files::{InputSource, ReadStep, expand};
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -67,7 +68,7 @@ impl Project<'_> {
     fn check(&self, values: &[String], options: &InputOptions) -> Result<(), ConfigurationError> {
         let options = if self.key == SettingKey::Crds { options.clone().of_definitions() } else { options.clone() };
         // A path given twice is read once.
-        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value)).collect();
+        let values: BTreeSet<&String> = values.iter().filter(|value| !is_url(value) && !is_entry(value)).collect();
         for value in values {
             // Nothing outside of the project is searched either: of a pattern, this is the directory before it.
             let existing = Path::new(value).ancestors().find(|path| path.exists());
@@ -97,9 +98,10 @@ impl Project<'_> {
     }
 
     fn error(&self, message: &str) -> ConfigurationError {
-        let (flag, variable) = (self.key.argument(), self.key.variable());
+        let variable = self.key.variable();
+        let flag = if self.key == SettingKey::Paths { String::new() } else { format!("--{} or ", self.key.argument()) };
         let help = format!(
-            "the file with settings may only name regular files of its repository: give others with --{flag} or {variable}"
+            "the file with settings may only name regular files of its repository: give others with {flag}{variable}"
         );
         ConfigurationError::new(format!("{}: {message}", self.label), Some(self.location.clone()), Some(help))
     }

@@ -11,6 +11,8 @@ use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSe
 pub enum ValueError {
     #[error("it is empty")]
     Empty,
+    #[error("it is neither true nor false")]
+    NoBoolean,
     #[error("standard input can only be named on the command line")]
     StandardInput,
     #[error(transparent)]
@@ -60,11 +62,29 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
+    /// The profile of a cluster, which is read in its place.
+    Profile,
+    /// Files and directories to validate.
+    Paths,
+    /// Whether subdirectories are read.
+    Recursive,
+    /// Whether connections are forbidden.
+    Offline,
+    /// Files with values for charts.
+    Values,
+    /// Values for charts, `KEY=VALUE`.
+    Set,
+    /// The API versions that charts see.
+    ApiVersions,
+    /// Whether kustomize inflates charts.
+    EnableHelm,
+    /// The files that a kustomization may read.
+    LoadRestrictor,
 }
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 24] = [
         Self::Crds,
         Self::KubernetesVersion,
         Self::Policies,
@@ -80,6 +100,15 @@ impl SettingKey {
         Self::EnableAdmissionPlugins,
         Self::DisableAdmissionPlugins,
         Self::AdmissionControlConfigFile,
+        Self::Profile,
+        Self::Paths,
+        Self::Recursive,
+        Self::Offline,
+        Self::Values,
+        Self::Set,
+        Self::ApiVersions,
+        Self::EnableHelm,
+        Self::LoadRestrictor,
     ];
 
     /// The name in the file.
@@ -100,6 +129,15 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
             Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
             Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+            Self::Profile => "profile",
+            Self::Paths => "paths",
+            Self::Recursive => "recursive",
+            Self::Offline => "offline",
+            Self::Values => "values",
+            Self::Set => "set",
+            Self::ApiVersions => "apiVersions",
+            Self::EnableHelm => "enableHelm",
+            Self::LoadRestrictor => "loadRestrictor",
         }
     }
 
@@ -121,6 +159,15 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
             Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
             Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+            Self::Profile => "CRDX_PROFILE",
+            Self::Paths => "CRDX_PATHS",
+            Self::Recursive => "CRDX_RECURSIVE",
+            Self::Offline => "CRDX_OFFLINE",
+            Self::Values => "CRDX_VALUES",
+            Self::Set => "CRDX_SET",
+            Self::ApiVersions => "CRDX_API_VERSIONS",
+            Self::EnableHelm => "CRDX_ENABLE_HELM",
+            Self::LoadRestrictor => "CRDX_LOAD_RESTRICTOR",
         }
     }
 
@@ -134,18 +181,36 @@ impl SettingKey {
             Self::DisableAdmissionPlugins => "disable_admission_plugins",
             Self::AdmissionControlConfigFile => "admission_control_config_file",
             Self::IgnoreFields => "ignore_fields",
+            Self::Paths => "positional",
+            Self::ApiVersions => "api_versions",
+            Self::EnableHelm => "enable_helm",
+            Self::LoadRestrictor => "load_restrictor",
             other => other.name(),
         }
     }
 
     /// Returns true if the values are paths.
     pub fn is_paths(self) -> bool {
-        matches!(self, Self::Crds | Self::Policies | Self::Old | Self::AdmissionControlConfigFile)
+        matches!(
+            self,
+            Self::Crds
+                | Self::Policies
+                | Self::Old
+                | Self::AdmissionControlConfigFile
+                | Self::Profile
+                | Self::Paths
+                | Self::Values
+        )
     }
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
     pub fn is_mapping(self) -> bool {
         matches!(self, Self::Severities | Self::Output | Self::FeatureGates)
+    }
+
+    /// Returns true if the value is true or false.
+    pub fn is_boolean(self) -> bool {
+        matches!(self, Self::Recursive | Self::Offline | Self::EnableHelm)
     }
 
     /// Checks a value.
@@ -161,9 +226,21 @@ impl SettingKey {
                 value.parse::<SeverityOf>()?;
             }
             Self::Ignore => drop(Ignore::new(&[value.to_owned()])?),
-            Self::Crds | Self::Policies | Self::Old if value == "-" => return Err(ValueError::StandardInput),
+            Self::Crds | Self::Policies | Self::Old | Self::Paths | Self::Values if value == "-" => {
+                return Err(ValueError::StandardInput);
+            }
             Self::FeatureGates => FeatureGates::default().read(value)?,
+            Self::Recursive | Self::Offline | Self::EnableHelm => {
+                if !["true", "false"].contains(&value) {
+                    return Err(ValueError::NoBoolean);
+                }
+            }
             Self::Crds
+            | Self::Paths
+            | Self::Values
+            | Self::Set
+            | Self::ApiVersions
+            | Self::LoadRestrictor
             | Self::Policies
             | Self::Old
             | Self::Namespaces
@@ -171,7 +248,8 @@ impl SettingKey {
             | Self::EmulatedVersion
             | Self::EnableAdmissionPlugins
             | Self::DisableAdmissionPlugins
-            | Self::AdmissionControlConfigFile => {
+            | Self::AdmissionControlConfigFile
+            | Self::Profile => {
                 if value.is_empty() {
                     return Err(ValueError::Empty);
                 }

@@ -2,6 +2,7 @@
 
 use super::targets::{TargetKey, TargetSettings};
 use super::{ConfigurationError, FILE_NAME, Origin, Setting, SettingKey, Settings};
+use crate::catalog::is_entry;
 use crate::git::reference;
 use crate::remote::url::is_url;
 use crdx_engine::report::SourceLocation;
@@ -118,7 +119,7 @@ impl File<'_> {
 
     fn values(&self, key: SettingKey, name: &str, value: &Value) -> Result<Vec<String>, ConfigurationError> {
         match value {
-            Value::Array(items) if !key.is_mapping() => {
+            Value::Array(items) if !key.is_mapping() && !key.is_boolean() => {
                 let item = |(index, item): (usize, &Value)| self.value(key, &format!("{name}[{index}]"), item);
                 let values: Vec<String> = items.iter().enumerate().map(item).collect::<Result<_, _>>()?;
                 // Several versions are one value of the flag.
@@ -155,6 +156,10 @@ impl File<'_> {
     }
 
     fn value(&self, key: SettingKey, path: &str, value: &Value) -> Result<String, ConfigurationError> {
+        if key.is_boolean() {
+            let text = value.as_bool().map(|value| value.to_string());
+            return text.ok_or_else(|| self.error(path, format!("{path} is neither true nor false"), None));
+        }
         let Value::String(text) = value else {
             let help = match (key, value) {
                 (SettingKey::KubernetesVersion | SettingKey::EmulatedVersion, Value::Float(_) | Value::Int(_)) => {
@@ -177,7 +182,8 @@ impl File<'_> {
             let help = Some("save the files of that commit with `git show COMMIT:PATH`, and name them".to_owned());
             return Err(self.error(path, message, help));
         }
-        Ok(if is_url(text) { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
+        let is_name = is_url(text) || key == SettingKey::Crds && is_entry(text) && !self.base.join(text).exists();
+        Ok(if is_name { text.clone() } else { self.base.join(text.as_str()).display().to_string() })
     }
 
     /// The position of a node: of its key, if it has one.

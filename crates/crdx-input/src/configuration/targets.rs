@@ -1,6 +1,7 @@
 //! The targets in the file: parts of the project that are validated on their own, as for clusters of their own.
 
 use super::SettingKey;
+use crate::render::ChartValues;
 use crdx_engine::report::SourceLocation;
 
 /// An entry of `targets`.
@@ -20,6 +21,8 @@ pub struct TargetSettings {
     pub old: Vec<String>,
     pub kubernetes_version: Option<String>,
     pub namespace: Option<String>,
+    /// Values for charts in addition to those of all targets.
+    pub values: ChartValues,
     /// The location of the entry.
     pub location: SourceLocation,
 }
@@ -34,11 +37,22 @@ pub enum TargetKey {
     Old,
     KubernetesVersion,
     Namespace,
+    Values,
+    Set,
 }
 
 impl TargetKey {
-    pub const ALL: [Self; 7] =
-        [Self::Name, Self::Paths, Self::Crds, Self::Policies, Self::Old, Self::KubernetesVersion, Self::Namespace];
+    pub const ALL: [Self; 9] = [
+        Self::Name,
+        Self::Paths,
+        Self::Crds,
+        Self::Policies,
+        Self::Old,
+        Self::KubernetesVersion,
+        Self::Namespace,
+        Self::Values,
+        Self::Set,
+    ];
 
     /// The name in the file.
     pub fn name(self) -> &'static str {
@@ -50,6 +64,8 @@ impl TargetKey {
             Self::Old => "old",
             Self::KubernetesVersion => "kubernetesVersion",
             Self::Namespace => "namespace",
+            Self::Values => "values",
+            Self::Set => "set",
         }
     }
 
@@ -60,6 +76,8 @@ impl TargetKey {
             // They are relative to the file, and need no program.
             Self::Paths | Self::Old => SettingKey::Old,
             Self::Crds => SettingKey::Crds,
+            Self::Values => SettingKey::Values,
+            Self::Set => SettingKey::Set,
             Self::Policies => SettingKey::Policies,
             Self::KubernetesVersion => SettingKey::KubernetesVersion,
         }
@@ -78,6 +96,7 @@ impl TargetSettings {
             old: Vec::new(),
             kubernetes_version: None,
             namespace: None,
+            values: ChartValues::default(),
             location,
         }
     }
@@ -92,6 +111,8 @@ impl TargetSettings {
             TargetKey::Old => self.old = values,
             TargetKey::KubernetesVersion => self.kubernetes_version = values.pop(),
             TargetKey::Namespace => self.namespace = values.pop(),
+            TargetKey::Values => self.values.files = values,
+            TargetKey::Set => self.values.set = values,
         }
     }
 
@@ -102,6 +123,7 @@ impl TargetSettings {
             (SettingKey::Crds, &self.crds),
             (SettingKey::Policies, &self.policies),
             (SettingKey::Old, &self.old),
+            (SettingKey::Values, &self.values.files),
         ]
         .into_iter()
     }

@@ -1,4 +1,4 @@
-//! `crdx.lock`: the hash of every download, by the name of its URL.
+//! `crdx.lock`: the hash of every download, by the name of its URL, and the sources of entries of the catalog.
 
 use crdx_files::digest::is_sha256;
 use crdx_files::open::read_small;
@@ -19,7 +19,11 @@ const VERSION: i64 = 1;
 
 /// The hashes of downloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lock(BTreeMap<String, String>);
+pub struct Lock {
+    hashes: BTreeMap<String, String>,
+    /// The sources of entries of the catalog.
+    catalog: BTreeMap<String, Vec<String>>,
+}
 
 /// The reason why a lock is not used.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +40,9 @@ pub enum LockError {
     /// An entry is not a URL with a hash.
     #[error("crds[{0}] is not a URL with a sha256 hash, or has the URL of another entry")]
     Entry(usize),
+    /// An entry of the catalog has no sources.
+    #[error("catalog[{0}] is not an entry with sources")]
+    CatalogEntry(usize),
 }
 
 impl Lock {
@@ -63,9 +70,19 @@ impl Lock {
         for (index, entry) in read.value.get("crds").and_then(Value::as_array).unwrap_or_default().iter().enumerate() {
             let text = |key: &str| entry.str_at(&[key]).unwrap_or_default().to_owned();
             let (url, sha256) = (text("url"), text("sha256"));
-            if !is_sha256(&sha256) || url.is_empty() || lock.0.insert(url, sha256).is_some() {
+            if !is_sha256(&sha256) || url.is_empty() || lock.hashes.insert(url, sha256).is_some() {
                 return Err(LockError::Entry(index));
             }
+        }
+        for (index, entry) in read.value.get("catalog").and_then(Value::as_array).unwrap_or_default().iter().enumerate()
+        {
+            let name = entry.str_at(&["entry"]).unwrap_or_default().to_owned();
+            let sources = entry.get("sources").and_then(Value::as_array).unwrap_or_default();
+            let sources: Vec<String> = sources.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            if name.is_empty() || sources.is_empty() {
+                return Err(LockError::CatalogEntry(index));
+            }
+            lock.catalog.insert(name, sources);
         }
         Ok(lock)
     }
@@ -73,19 +90,36 @@ impl Lock {
     /// The text of the file.
     pub fn text(&self) -> String {
         let entry = |(url, sha256): (&String, &String)| object([("url", url.as_str()), ("sha256", sha256.as_str())]);
-        let crds: Vec<Value> = self.0.iter().map(entry).collect();
-        let value = object([("version", Value::Int(VERSION)), ("crds", crds.into())]);
+        let crds: Vec<Value> = self.hashes.iter().map(entry).collect();
+        let of_catalog = |(entry, sources): (&String, &Vec<String>)| {
+            let sources: Vec<Value> = sources.iter().map(|source| source.as_str().into()).collect();
+            object([("entry", Value::from(entry.as_str())), ("sources", sources.into())])
+        };
+        let catalog: Vec<Value> = self.catalog.iter().map(of_catalog).collect();
+        let catalog = (!catalog.is_empty()).then(|| ("catalog", catalog.into()));
+        let members = [("version", Value::Int(VERSION)), ("crds", crds.into())];
+        let value = object(members.into_iter().chain(catalog));
         format!("{COMMENT}{}", yaml::write::to_string(&value))
     }
 
     /// Returns the hash of the URL with this name.
     pub fn hash(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.hashes.get(name).map(String::as_str)
     }
 
     /// Sets the hash of the URL with this name.
     pub fn set(&mut self, name: &str, sha256: &str) {
-        self.0.insert(name.to_owned(), sha256.to_owned());
+        self.hashes.insert(name.to_owned(), sha256.to_owned());
+    }
+
+    /// Returns the sources of an entry of the catalog.
+    pub fn sources(&self, entry: &str) -> &[String] {
+        self.catalog.get(entry).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Sets the sources of an entry of the catalog.
+    pub fn set_sources(&mut self, entry: &str, sources: Vec<String>) {
+        self.catalog.insert(entry.to_owned(), sources);
     }
 }
 
@@ -99,6 +133,7 @@ mod tests {
         let (a, b) = ("a".repeat(64), "b".repeat(64));
         lock.set("https://h/z", &a);
         lock.set("https://h/a", &b);
+        lock.set_sources("a@v1", vec!["https://h/a//crds".to_owned()]);
         let text = lock.text();
         assert!(text.find("https://h/a").unwrap() < text.find("https://h/z").unwrap(), "{text}");
         assert_eq!(Lock::decode(text.as_bytes()).unwrap(), lock);
@@ -116,6 +151,7 @@ mod tests {
             "version: 1\ncrds: [{url: a, sha256: x}]\n".to_owned(),
             format!("version: 1\ncrds: [{{url: a, sha256: {hash}}}, {{url: a, sha256: {hash}}}]\n"),
             "version: 1\nversion: 1\n".to_owned(),
+            "version: 1\ncatalog: [{entry: a@v1}]\n".to_owned(),
         ] {
             assert!(Lock::decode(text.as_bytes()).is_err(), "{text}");
         }

@@ -6,6 +6,7 @@ use crate::kustomize;
 use crdx_files::open::read_small;
 use crdx_text::yaml;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest file that is read to find out what it is, in bytes.
@@ -28,6 +29,8 @@ pub struct RenderTarget {
     pub directory: PathBuf,
     /// The program.
     pub kind: RenderProgram,
+    /// A file with values that the chart has for tests.
+    pub values: Option<PathBuf>,
 }
 
 /// A directory with a chart or a kustomization, which its files belong to.
@@ -64,6 +67,28 @@ impl Root {
         let chart = self.is_chart && (named || !self.is_library);
         let kustomization = self.kustomization.as_ref().is_some_and(|own| named || !own.is_component);
         chart.then_some(RenderProgram::Chart).into_iter().chain(kustomization.then_some(RenderProgram::Kustomization))
+    }
+
+    /// Returns what is rendered. A chart with values for tests, `ci/*-values.yaml`, is rendered with each of them, as chart-testing
+    /// does, unless other values are given.
+    pub fn targets(&self, named: bool, has_values: bool) -> Vec<RenderTarget> {
+        let target = |kind, values| RenderTarget { directory: self.directory.clone(), kind, values };
+        let targets = self.kinds(named).flat_map(|kind| {
+            let tested = if kind == RenderProgram::Chart && !has_values { self.test_values() } else { Vec::new() };
+            if tested.is_empty() {
+                return vec![target(kind, None)];
+            }
+            tested.into_iter().map(|file| target(kind, Some(file))).collect()
+        });
+        targets.collect()
+    }
+
+    fn test_values(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.directory.join("ci")).into_iter().flatten().filter_map(Result::ok);
+        let is_values = |path: &PathBuf| path.to_string_lossy().ends_with("-values.yaml") && path.is_file();
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_values).collect();
+        found.sort();
+        found
     }
 
     /// Returns true if the program reads all of a subdirectory, which has no other charts and objects.
@@ -126,6 +151,22 @@ pub(crate) fn lacks_dependencies(chart: &Path) -> bool {
     let dependencies = read(&chart.join("Chart.yaml")).and_then(|value| value.get("dependencies").cloned());
     let has_some = dependencies.as_ref().and_then(crdx_value::Value::as_array).is_some_and(|list| !list.is_empty());
     has_some && !chart.join("charts").is_dir()
+}
+
+/// Returns the files that kustomizations use as patches and other inputs, without those that one of them has as a resource.
+pub(crate) fn inputs(kustomizations: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    let (mut inputs, mut resources) = (BTreeSet::new(), BTreeSet::new());
+    for file in kustomizations {
+        let Some(value) = read(&file) else { continue };
+        if no_object(&file.to_string_lossy(), &value) != Some(NoObject::Kustomize) {
+            continue;
+        }
+        let (own, directory) = (Kustomization::new(&value), file.parent().unwrap_or(Path::new("")));
+        inputs.extend(own.inputs().map(|name| normal(&directory.join(name))));
+        resources.extend(own.resources.iter().map(|name| normal(&directory.join(name))));
+    }
+    inputs.retain(|path| !resources.contains(path));
+    inputs
 }
 
 /// Returns the kustomizations that others of `directories` are built from, directly or through more of them. Those of a cycle

@@ -45,6 +45,14 @@ impl Kustomization {
         Self { is_component, resources, patches, texts: all }
     }
 
+    /// Returns the names of YAML and JSON files that are no resources: patches, inputs of generators, values of charts, and
+    /// configurations.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        let has_ending = |name: &&str| [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
+        let names = self.texts.iter().map(|text| text.rsplit_once('=').map_or(text.as_str(), |(_, name)| name));
+        names.filter(has_ending).filter(|name| !self.resources.iter().any(|resource| resource == name))
+    }
+
     /// Returns true if the kustomization names a file, given relative to its directory with `/`.
     pub fn names(&self, file: &str) -> bool {
         // Generators also take `KEY=FILE`.

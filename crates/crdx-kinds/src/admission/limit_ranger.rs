@@ -54,7 +54,7 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
     // Before 1.38, updates are validated like new objects.
     let old = request.old_object.filter(|_| request.release.since(V1_38));
     for range in ranges(request)? {
-        if let Some(reason) = limit_ranger::violation(&range, request.kind, (object, old), &steps)? {
+        if let Some(reason) = limit_ranger::violation(&range, request.kind, (object, old), request.release, &steps)? {
             return Err(request.forbidden(&reason));
         }
     }

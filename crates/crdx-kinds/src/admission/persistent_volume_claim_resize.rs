@@ -15,7 +15,7 @@ pub(crate) static PERSISTENT_VOLUME_CLAIM_RESIZE: KindPlugin = KindPlugin {
 
 fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Refusal> {
     let Some(old) = request.old_object else { return Ok(()) };
-    let class = match volume_resize::growth(object, old) {
+    let class = match volume_resize::growth(object, old, request.release) {
         Growth::None => return Ok(()),
         Growth::Refused(reason) => return Err(request.forbidden(reason)),
         Growth::OfClass(class) => class,

@@ -21,7 +21,7 @@ fn validate(request: &mut AdmissionRequest<'_>, pod: &Value) -> Result<(), Refus
     let Some(old) = request.old_object else { return Ok(()) };
     let Some(name) = pod_resize::node_name(pod, old) else { return Ok(()) };
     let node = request.stored_object(NODES, "", name);
-    match pod_resize::refusal(pod, old, name, node.as_deref()) {
+    match pod_resize::refusal((pod, old), name, node.as_deref(), request.release) {
         Some(refused) => Err(request.forbidden(&refused.reason).with_cause(refused.cause)),
         None => Ok(()),
     }

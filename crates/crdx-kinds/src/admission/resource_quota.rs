@@ -21,7 +21,7 @@ fn validate(request: &mut AdmissionRequest<'_>, object: &Value) -> Result<(), Re
         return Ok(());
     }
     let resource = GroupResource { group: request.resource.group, resource: request.resource.resource }.to_string();
-    let write = QuotaRequest { resource: &resource, object, old: request.old_object };
+    let write = QuotaRequest { resource: &resource, object, old: request.old_object, release: request.release };
     if !write.is_charged() {
         return Ok(());
     }

@@ -39,7 +39,7 @@ fn mutate(request: &mut AdmissionRequest<'_>, pod: &mut Value) -> Result<Mutatio
         Refused::Unfinished(spent) => spent.into(),
     })?;
     // A Pod that is refused in validation keeps its empty overhead, which would be lost if it were completed.
-    let is_refused = runtime_class::overhead_refusal(pod, Some(&class)).is_some();
+    let is_refused = runtime_class::overhead_refusal(pod, Some(&class), request.release).is_some();
     Ok(if is_refused { Mutation::Unchanged } else { Mutation::Changed })
 }
 
@@ -55,7 +55,7 @@ fn restore_overhead(pod: &mut Value, empties: Option<&Empties>) {
 fn validate(request: &mut AdmissionRequest<'_>, pod: &Value) -> Result<(), Refusal> {
     let refusal = match class(request, pod)? {
         Lookup::Unknown => None,
-        known => runtime_class::overhead_refusal(pod, known.found().as_deref()),
+        known => runtime_class::overhead_refusal(pod, known.found().as_deref(), request.release),
     };
     refusal.map_or(Ok(()), |reason| Err(request.forbidden_object(pod, reason)))
 }

@@ -1,4 +1,4 @@
-//! The fields of Pod specifications (`dropDisabledFields` in `pkg/api/pod/util.go`).
+//! The fields of Pod specifications (`dropDisabledFields` in `pkg/api/pod/util.go` of Kubernetes 1.30 to 1.38).
 
 use super::paths::names;
 use super::{Feature, drop_features, feature, is_set, remove};

@@ -71,7 +71,6 @@ pub(super) const CONCERNS: &[Concern] = &[
         "CRDObservedGenerationTracking",
         ConcernedObjects::With("apiextensions.k8s.io", "CustomResourceDefinition", &["status"]),
     ),
-    any("CertificateSigningRequestMLDSA", ConcernedObjects::Kind("certificates.k8s.io", "CertificateSigningRequest")),
     any("ClusterTrustBundle", ConcernedObjects::Kind("certificates.k8s.io", "ClusterTrustBundle")),
     any("CompositePodGroup", ConcernedObjects::Group("scheduling.k8s.io")),
     on("ContainerRestartRules", ConcernedObjects::Pods(&[CONTAINERS, "*", "restartPolicy"])),
@@ -86,7 +85,6 @@ pub(super) const CONCERNS: &[Concern] = &[
     any("DRADeviceTaintRules", ConcernedObjects::Kind("resource.k8s.io", "DeviceTaintRule")),
     on("DRADeviceTaints", RESOURCE),
     on("DRAExtendedResource", RESOURCE),
-    any("DRAFractionalCapacityRange", ConcernedObjects::Kind("resource.k8s.io", "ResourceSlice")),
     on("DRAListTypeAttributes", RESOURCE),
     on("DRANodeAllocatableResources", RESOURCE),
     on("DRAOptionalNodeOperations", RESOURCE),
@@ -153,11 +151,6 @@ pub(super) const CONCERNS: &[Concern] = &[
     any("PDBUnhealthyPodEvictionPolicy", ConcernedObjects::Kind("policy", "PodDisruptionBudget")),
     any("PersistentVolumeClaimUnusedSinceTime", ConcernedObjects::With("", CLAIM, &["status"])),
     any("PersistentVolumeLastPhaseTransitionTime", ConcernedObjects::With("", "PersistentVolume", &["status"])),
-    any(
-        "PodCertificateMLDSA",
-        ConcernedObjects::Pods(&["volumes", "*", "projected", "sources", "*", "podCertificate"]),
-    ),
-    any("PodCertificateMLDSA", ConcernedObjects::Kind("certificates.k8s.io", "PodCertificateRequest")),
     any("PodCertificateRequest", ConcernedObjects::Kind("certificates.k8s.io", "PodCertificateRequest")),
     on(
         "PodCertificateRequest",

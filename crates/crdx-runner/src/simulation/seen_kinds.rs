@@ -6,7 +6,7 @@ use crdx_cluster::Written;
 use crdx_engine::kubectl::Subresource;
 use crdx_engine::report::admission::{Webhook, counted};
 use crdx_engine::report::{Action, ObjectReport, Remark, RunNote, Verdict};
-use crdx_engine::simulation::builtin::service_allocations;
+use crdx_engine::simulation::built_in::service_allocations;
 use crdx_engine::simulation::definitions::Definitions;
 use crdx_engine::simulation::pod_classes::{self, Class};
 use crdx_server::crd;

@@ -406,9 +406,9 @@ impl<I> InitialTasks<'_, '_, I> {
             return Some(prepare(self.run, self.known, all).unread(self.unread.clone()));
         }
         let object = all.into_iter().find_map(|one| match one {
-            Destination::CustomResource(object, _)
-            | Destination::BuiltIn(object, _)
-            | Destination::Unknown(object, _) => Some(object),
+            Destination::Resource(object, _) | Destination::NotServed(object, _) | Destination::Unknown(object, _) => {
+                Some(object)
+            }
             Destination::Report(_) => None,
         });
         if let Some(object) = object {

@@ -1,6 +1,7 @@
 //! The settings of an API server that decide its answers, besides its version.
 
 use super::plugins::{AdmissionConfiguration, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
+use super::runtime_config::RuntimeConfig;
 use crdx_value::release::{EmulationError, FeatureGates, Gate, GateError, Minor, Release};
 
 /// The settings of an API server. By default, those of a server without flags.
@@ -16,6 +17,12 @@ pub struct ServerSettings {
     pub disabled_plugins: Vec<String>,
     /// The configuration of plugins (`--admission-control-config-file`).
     pub admission: AdmissionConfiguration,
+    /// Whether containers may be privileged (`--allow-privileged`); clusters allow it.
+    pub allow_privileged: Option<bool>,
+    /// The APIs that are enabled or disabled (`--runtime-config`).
+    pub runtime_config: RuntimeConfig,
+    /// The first and the last node port of Services (`--service-node-port-range`).
+    pub node_ports: Option<(u16, u16)>,
 }
 
 /// The error for settings that a server does not accept, in its words.
@@ -55,6 +62,9 @@ impl ServerSettings {
         replace(&mut self.enabled_plugins, &other.enabled_plugins);
         replace(&mut self.disabled_plugins, &other.disabled_plugins);
         replace(&mut self.admission, &other.admission);
+        replace(&mut self.allow_privileged, &other.allow_privileged);
+        replace(&mut self.runtime_config, &other.runtime_config);
+        replace(&mut self.node_ports, &other.node_ports);
         other.feature_gates.iter().for_each(|(name, enabled)| self.feature_gates.set(name, enabled));
         self
     }

@@ -3,6 +3,7 @@
 use super::{find, image, is_empty, put};
 use crdx_value::base64::Encoding;
 use crdx_value::quantity::Quantity;
+use crdx_value::release::Minor;
 use crdx_value::{Map, Value};
 
 /// A function of `defaults.txt`.
@@ -56,7 +57,7 @@ impl Function {
         })
     }
 
-    pub fn call(self, object: &mut Value, path: &[&str], argument: &[&str]) {
+    pub fn call(self, object: &mut Value, path: &[&str], argument: &[&str], release: Minor) {
         match self {
             Self::PullPolicy => {
                 if is_empty(find(object, path)) {
@@ -119,7 +120,7 @@ impl Function {
             Self::Milli => {
                 let amounts = path.iter().try_fold(object, |value, key| value.get_mut(key));
                 for amount in amounts.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
-                    if let Some(rounded) = rounded(amount) {
+                    if let Some(rounded) = rounded(amount, release) {
                         *amount = rounded;
                     }
                 }
@@ -129,10 +130,10 @@ impl Function {
 }
 
 /// A quantity rounded up to thousandths, if it has a smaller fraction.
-fn rounded(amount: &Value) -> Option<Value> {
+fn rounded(amount: &Value, release: Minor) -> Option<Value> {
     // Other texts have no such fraction.
     let text = amount.as_str().filter(|text| text.contains(['.', 'n', 'u', '-']))?;
-    Some(Quantity::parse(text).ok()?.rounded_to_milli()?.to_string().into())
+    Some(Quantity::parse(text, release).ok()?.rounded_to_milli()?.to_string().into())
 }
 
 fn each(object: &mut Value, path: &[&str], act: &mut dyn FnMut(&mut Value)) {

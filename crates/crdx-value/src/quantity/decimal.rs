@@ -2,6 +2,7 @@
 
 use crate::GoError;
 use std::cmp::Ordering;
+use std::iter;
 
 /// `± digits * 10^exponent`; the digits have no leading zeros, and zero has no digits.
 #[derive(Clone, Debug)]
@@ -13,6 +14,15 @@ pub(super) struct Decimal {
 
 /// The maximum number of digits. With more digits, the server would compute for minutes.
 const MAX_DIGITS: i64 = 1_000_000;
+
+/// How many digits the finer operand of a sum may have below those of the other one since 1.38 (`maxScaleGap`).
+const MAX_SCALE_GAP: i64 = 29;
+
+/// The most digits of an integer that is formatted with powers of 1024. Go formats any, which takes it long.
+const MAX_BINARY_DIGITS: usize = 1000;
+
+/// The greatest multiple of three in an int32.
+const MAX_SHOWN_EXPONENT: i64 = i32::MAX as i64 - 1;
 
 /// The most zeros at the end of [`Decimal::to_text`].
 const MAX_ZEROS: usize = 1000;
@@ -34,6 +44,11 @@ impl Decimal {
         let zeros = self.digits.iter().take_while(|d| **d == 0).count();
         self.digits.drain(..zeros);
         self
+    }
+
+    /// The power of ten of the last digit.
+    pub(super) fn exponent(&self) -> i64 {
+        self.exponent
     }
 
     pub(super) fn sign(&self) -> i64 {
@@ -65,9 +80,34 @@ impl Decimal {
         *self = std::mem::replace(self, Self { negative: false, digits: Vec::new(), exponent: 0 }).trimmed();
     }
 
-    /// Rounds away from zero to nine fraction digits; the server always stores nine.
+    /// Keeps the exponent in the range of an int32.
+    pub(super) fn limit_exponent(&mut self) {
+        self.exponent = self.exponent.min(i32::MAX.into());
+    }
+
+    /// Rounds away from zero to a number of significant digits (`decFromDigits`).
+    pub(super) fn round_to_digits(&mut self, most: usize) {
+        if let Some(extra) = self.digits.len().checked_sub(most) {
+            self.round_up(self.exponent + extra as i64);
+        }
+    }
+
+    /// Rounds the finer operand of a sum away from zero, if it has more digits than the result may have (`boundScaleGap`).
+    pub(super) fn round_for_sum_with(&mut self, other: &Self) {
+        if !self.digits.is_empty() && !other.digits.is_empty() {
+            self.round_up(other.exponent - MAX_SCALE_GAP);
+        }
+    }
+
+    /// Rounds a number that is not 0 away from zero to nine fraction digits.
     pub(super) fn round_up_to_nano(&mut self) {
-        self.round_up(-9);
+        if !self.digits.is_empty() {
+            self.round_up(-9);
+        }
+    }
+
+    /// Adds the zeros of nine fraction digits, which the server before 1.38 always stores.
+    pub(super) fn fill_to_nano(&mut self) {
         let missing = self.exponent + 9;
         if !self.digits.is_empty() && (1..1000).contains(&missing) {
             self.digits.resize(self.digits.len() + missing as usize, 0);
@@ -148,6 +188,23 @@ impl Decimal {
         Ok(Self { negative, digits, exponent }.trimmed())
     }
 
+    /// The product, in a time that is proportional to that of the numbers of digits.
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mut product = vec![0_u32; self.digits.len() + other.digits.len()];
+        for (i, a) in self.digits.iter().rev().enumerate() {
+            let mut carry = 0;
+            for (place, b) in product.iter_mut().skip(i).zip(other.digits.iter().rev().copied().chain(iter::repeat(0)))
+            {
+                let sum = *place + u32::from(*a) * u32::from(b) + carry;
+                *place = sum % 10;
+                carry = sum / 10;
+            }
+        }
+        let digits = product.into_iter().rev().map(|digit| digit as u8).collect();
+        let exponent = self.exponent + other.exponent;
+        Self { negative: self.negative != other.negative, digits, exponent }.trimmed()
+    }
+
     /// The digits as a float, and the power of ten to multiply by.
     pub(super) fn to_float_parts(&self) -> (f64, i64) {
         let text: String = self.digits.iter().map(|d| char::from(b'0' + d)).collect();
@@ -155,15 +212,32 @@ impl Decimal {
         (if self.negative { -base } else { base }, self.exponent)
     }
 
-    /// The value in units of `10^exponent`, as Go computes it (`scaledValue` in `scale_int.go`): digits above 64 bits are
+    /// The value in units of `10^exponent`, rounded away from zero, or the nearest int64 (`scaledValue` since 1.38).
+    pub(super) fn saturated(&self, exponent: i32) -> i64 {
+        let mut rounded = self.clone();
+        rounded.round_up(exponent.into());
+        let zeros = usize::try_from(rounded.exponent - i64::from(exponent)).unwrap_or(usize::MAX);
+        let most = if self.negative { i64::MIN } else { i64::MAX };
+        match rounded.digits.len() {
+            0 => 0,
+            length if length.saturating_add(zeros) > 20 => most,
+            length => {
+                rounded.digits.resize(length + zeros, 0);
+                let number = rounded.digits.iter().fold(0, |number, digit| number * 10 + i128::from(*digit));
+                i64::try_from(if self.negative { -number } else { number }).unwrap_or(most)
+            }
+        }
+    }
+
+    /// The value in units of `10^exponent`, as Go computes it before 1.38 (`scaledValue` in `scale_int.go`): digits above 64 bits are
     /// lost, of a negative value before others are dropped, and a remainder adds one, to a negative value, too.
-    pub(super) fn scaled(&self, exponent: i32) -> i64 {
+    pub(super) fn wrapped(&self, exponent: i32) -> i64 {
         // Go compares a value with the maximum of 64 bits before it takes its fast path, but not with the minimum.
         const FAST_DIGITS: i64 = 19;
         let dropped = i64::from(exponent) - self.exponent;
         if self.negative && (1..FAST_DIGITS).contains(&dropped) {
             let divisor = u32::try_from(dropped).map_or(1, |dropped| 10_i64.saturating_pow(dropped));
-            let all = (wrapped(&self.digits) as i64).wrapping_neg();
+            let all = (lowest_bits(&self.digits) as i64).wrapping_neg();
             return all / divisor + i64::from(all % divisor != 0);
         }
         let kept = match usize::try_from(dropped) {
@@ -172,7 +246,7 @@ impl Decimal {
         };
         let (whole, rest) = self.digits.split_at_checked(kept).unwrap_or_default();
         let zeros = u32::try_from(-dropped.min(0)).unwrap_or(u32::MAX);
-        let magnitude = 10_u64.checked_pow(zeros).map_or(0, |factor| wrapped(whole).wrapping_mul(factor)) as i64;
+        let magnitude = 10_u64.checked_pow(zeros).map_or(0, |factor| lowest_bits(whole).wrapping_mul(factor)) as i64;
         // Of a negative value, Go rounds down before it adds one.
         if self.negative {
             return magnitude.wrapping_neg();
@@ -189,28 +263,28 @@ impl Decimal {
         }
     }
 
-    /// The integer and power of 1024 for the binary format, if the value is an integer of at least 1024 that fits in
-    /// 128 bits.
+    /// The integer and power of 1024 for the binary format, if the value is an integer of at least 1024.
     pub(super) fn in_powers_of_1024(&self) -> Option<(String, usize)> {
-        let mut digits = self.digits.clone();
+        let mut digits = Some(self.digits.clone()).filter(|digits| !digits.is_empty())?;
         if self.exponent < 0 {
             let kept = digits.len().saturating_sub(usize::try_from(-self.exponent).ok()?);
             if digits.split_off(kept).iter().any(|d| *d != 0) {
                 return None;
             }
         } else {
-            digits.resize(digits.len() + usize::try_from(self.exponent).ok().filter(|e| *e < 40)?, 0);
+            let length = digits.len().saturating_add(usize::try_from(self.exponent).ok()?);
+            digits.resize(Some(length).filter(|length| *length <= MAX_BINARY_DIGITS)?, 0);
         }
-        let mut number: u128 = Self::whole_text(&digits, false).parse().ok()?;
-        if number < 1024 {
+        let one = Self { negative: false, digits, exponent: 0 };
+        if one.digits.len() > MAX_BINARY_DIGITS || compare_magnitudes(&one, &Self::from_int(1024, 0)).is_lt() {
             return None;
         }
-        let mut power = 0;
-        while number.is_multiple_of(1024) && power < 6 {
-            number /= 1024;
+        let (mut digits, mut power) = (one.digits, 0);
+        while let Some(quotient) = divided_by_1024(&digits) {
+            digits = quotient;
             power += 1;
         }
-        Some((format!("{}{number}", if self.negative { "-" } else { "" }), power))
+        Some((Self::whole_text(&digits, self.negative), power))
     }
 
     /// The text of `inf.Dec`, but with an exponent if it would end with very many zeros.
@@ -247,14 +321,27 @@ impl Decimal {
         if digits.is_empty() {
             return ("0".to_owned(), 0);
         }
-        let zeros = exponent.rem_euclid(3);
+        let shown = (exponent - exponent.rem_euclid(3)).min(MAX_SHOWN_EXPONENT);
+        let zeros = exponent - shown;
         digits.resize(digits.len() + zeros as usize, 0);
-        (Self::whole_text(&digits, self.negative), exponent - zeros)
+        (Self::whole_text(&digits, self.negative), shown)
     }
 }
 
+/// The quotient, if there is no remainder.
+fn divided_by_1024(digits: &[u8]) -> Option<Vec<u8>> {
+    let mut remainder = 0;
+    let quotient = digits.iter().map(|digit| {
+        let dividend = remainder * 10 + u32::from(*digit);
+        remainder = dividend % 1024;
+        (dividend / 1024) as u8
+    });
+    let quotient: Vec<u8> = quotient.skip_while(|digit| *digit == 0).collect();
+    (remainder == 0).then_some(quotient)
+}
+
 /// The lowest 64 bits of an integer.
-fn wrapped(digits: &[u8]) -> u64 {
+fn lowest_bits(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |value: u64, digit| value.wrapping_mul(10).wrapping_add(u64::from(*digit)))
 }
 

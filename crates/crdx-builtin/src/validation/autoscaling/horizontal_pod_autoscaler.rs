@@ -227,7 +227,7 @@ fn metric_target(errors: &mut Errors, target: &FieldValue<'_, '_>) {
         errors.invalid_value(&type_.path, type_.text(), detail);
     }
     for quantity in ["value", "averageValue"].map(|name| target.child(name)) {
-        if quantity.quantity().is_some_and(|quantity| quantity.sign() != 1) {
+        if quantity.quantity(errors.release).is_some_and(|quantity| quantity.sign() != 1) {
             errors.invalid(&quantity, "must be positive");
         }
     }

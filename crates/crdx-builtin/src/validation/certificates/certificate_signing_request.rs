@@ -6,7 +6,7 @@ use crate::validation::x509::PublicKey;
 use crate::validation::{pem, x509};
 use crdx_value::GoError;
 use crdx_value::field::{BadValue, FieldError, ROOT};
-use crdx_value::release::{V1_34, V1_38};
+use crdx_value::release::{Gate, V1_34, V1_38};
 use crdx_value::{Value, quote};
 use std::collections::BTreeSet;
 
@@ -64,8 +64,16 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             errors.duplicate(&usage);
         }
     }
-    if key == Some(PublicKey::MlDsa) {
-        usages_with_ml_dsa(errors, &usages);
+    match key {
+        Some(PublicKey::MlDsa(_)) if errors.release.enables(Gate::CertificateSigningRequestMLDSA) => {
+            usages_with_ml_dsa(errors, &usages);
+        }
+        Some(PublicKey::MlDsa(_)) => {
+            let request = spec.child("request");
+            let shown = bytes_shown(&request, errors);
+            errors.invalid_value(&request.path, shown, "ML-DSA keys cannot be used for requests");
+        }
+        _ => {}
     }
     let signer = spec.child("signerName");
     if signer.text() == LEGACY_SIGNER {
@@ -160,8 +168,8 @@ fn request(errors: &mut Errors, request: &FieldValue<'_, '_>) -> Option<PublicKe
         Some(block) => x509::read_request(&block.contents).map(|request| request.key.algorithm),
     };
     let verified = read.and_then(|key| match key {
-        PublicKey::MlDsa if errors.release.since(V1_38) => Ok(key),
-        PublicKey::MlDsa | PublicKey::Other => Err("x509: cannot verify signature: algorithm unimplemented"),
+        PublicKey::MlDsa(fault) if errors.release.since(V1_38) => fault.map_or(Ok(key), Err),
+        PublicKey::MlDsa(_) | PublicKey::Other => Err("x509: cannot verify signature: algorithm unimplemented"),
         _ => Ok(key),
     });
     match verified {

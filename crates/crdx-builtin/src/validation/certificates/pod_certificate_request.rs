@@ -8,6 +8,7 @@ use crdx_value::Value;
 use crdx_value::field::{BadValue, ROOT};
 use crdx_value::release::V1_38;
 
+const MALFORMED: &str = "must be a valid PKCS#10 CSR";
 const MAX_REQUEST: usize = 10 << 10;
 /// The shortest and the longest lifetimes in seconds.
 const MIN_EXPIRATION: i64 = 3600;
@@ -58,7 +59,7 @@ fn keys(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
     } else {
         match x509::read_request(&bytes) {
             Ok(request) => strong_key(errors, &stub, request.key.algorithm),
-            Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, "must be a valid PKCS#10 CSR"),
+            Err(_) => errors.invalid_value(&stub.path, BadValue::Omitted, MALFORMED),
         }
     }
 }
@@ -75,8 +76,12 @@ fn strong_key(errors: &mut Errors, field: &FieldValue<'_, '_>, key: PublicKey) {
             let detail = "elliptic public keys must use curve P256, P384, or P521";
             errors.invalid_value(&field.path, format!("curve {name}"), detail);
         }
-        PublicKey::MlDsa if errors.release.since(V1_38) => {}
-        PublicKey::MlDsa | PublicKey::Other => {
+        PublicKey::MlDsa(fault) if errors.release.since(V1_38) => {
+            if fault.is_some() {
+                errors.invalid_value(&field.path, BadValue::Omitted, MALFORMED);
+            }
+        }
+        PublicKey::MlDsa(_) | PublicKey::Other => {
             let known =
                 if errors.release.since(V1_38) { "Ed25519, ECDSA, RSA, and ML-DSA" } else { "Ed25519, ECDSA, and RSA" };
             let detail = format!("unknown public key type; supported types are {known}");

@@ -1,4 +1,4 @@
-use crate::validation::tests::{created, updated};
+use crate::validation::tests::{created, created_with, updated};
 use crdx_value::base64::Encoding;
 use crdx_value::json;
 
@@ -36,8 +36,7 @@ const LEAF: &str = "-----BEGIN CERTIFICATE-----\n\
 /// A request with a key of 1024 bits, in DER.
 const WEAK_REQUEST: &str = "MIIBSzCBtQIBADAMMQowCAYDVQQDDAFhMIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDTou+h9AFRw1z0a2e2IzesdDi8psEPceJkyguk3wmIk8qKS1qXgxGe7Oib97TumjVIDBujyhEiMmsgyP/jwxdhfTfwmcZhzw01EKu4rOhuqjrHbiPSdF/ZSoRTaeQBJmEp3hSX2VB4N9xGP4AsdfgBE4l4SPBCmME37Dn0MH/XVwIDAQABoAAwDQYJKoZIhvcNAQELBQADgYEAqgxRkh/P44iPAdZcFF5sk9neDdV+BdgCkl5ZwPs2iQXND0QT1+LHpejOftRS0uFwJmoa4Dn6p0c7a7q75NBjZhW46w0FyljVGOt0G1Wnyi2AK9w6nw0Rv9HUa8nz6Z2fFI4Al8A0OUx/YNM9wObK0YGrW2BGV0shlrZV1CfclrE=";
 
-/// Requests with an ML-DSA-44 key and an X25519 key of one byte, in DER.
-const ML_DSA_REQUEST: &str = "MC0wGgIBADAAMBEwCwYJYIZIAWUDBAMRAwIAAaAAMAsGCWCGSAFlAwQDEQMCAAE=";
+/// A request with an X25519 key of one byte, in DER.
 const X25519_REQUEST: &str = "MCEwFAIBADAAMAswBQYDK2VuAwIAAaAAMAUGAytlbgMCAAE=";
 
 fn request_at(release: &str, text: &str, rest: &str) -> Vec<String> {
@@ -50,19 +49,41 @@ fn request(text: &str, rest: &str) -> Vec<String> {
     request_at("1.37", text, rest)
 }
 
+/// A request with an ML-DSA-44 key of this length, in DER.
+fn ml_dsa_request(length: u16) -> String {
+    let der = |tag: u8, parts: &[Vec<u8>]| {
+        let contents = parts.concat();
+        let [high, low] = u16::try_from(contents.len()).unwrap().to_be_bytes();
+        let length = if contents.len() < 128 { vec![low] } else { vec![0x82, high, low] };
+        [vec![tag], length, contents].concat()
+    };
+    let algorithm = der(0x30, &[vec![0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 0x11]]);
+    let key = der(0x30, &[algorithm.clone(), der(0x03, &[vec![0; usize::from(length) + 1]])]);
+    let info = der(0x30, &[vec![0x02, 1, 0], der(0x30, &[]), key, der(0xa0, &[])]);
+    Encoding::Standard.encode(&der(0x30, &[info, algorithm, der(0x03, &[vec![0, 1]])]))
+}
+
 /// `validateCertificateSigningRequest`
 #[test]
 fn requests_with_ml_dsa_keys_are_known_since_1_38() {
-    let with = |release: &str, der: &str, usages: &str| {
+    let object = |der: &str, usages: &str| {
         let pem = format!("-----BEGIN CERTIFICATE REQUEST-----\n{der}\n-----END CERTIFICATE REQUEST-----\n");
-        request_at(release, &pem, &format!(r#""signerName":"example.com/a","usages":{usages}"#))
+        let request = Encoding::Standard.encode(pem.as_bytes());
+        let spec = format!(r#"{{"request":"{request}","signerName":"example.com/a","usages":{usages}}}"#);
+        format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#)
     };
+    let with = |release: &str, der: &str, usages| created(API, KIND, &object(der, usages), release);
     let (usages, unverified) = (r#"["digital signature"]"#, ": x509: cannot verify signature: algorithm unimplemented");
-    assert!(with("1.37", ML_DSA_REQUEST, usages)[0].ends_with(unverified));
+    let request = ml_dsa_request(1312);
+    assert!(with("1.37", &request, usages)[0].ends_with(unverified));
     assert!(with("1.38", X25519_REQUEST, usages)[0].ends_with(unverified));
-    assert_eq!(with("1.38", ML_DSA_REQUEST, usages), [""; 0]);
+    // Answers of kube-apiserver 1.38.
+    assert!(with("1.38", &request, usages)[0].ends_with(": ML-DSA keys cannot be used for requests"));
+    assert!(with("1.38", &ml_dsa_request(1), usages)[0].ends_with(": mldsa: invalid public key length"));
+    let allowed = |usages| created_with(MLDSA, true, (API, KIND), &object(&request, usages), "1.38");
+    assert_eq!(allowed(usages), [""; 0]);
     assert_eq!(
-        with("1.38", ML_DSA_REQUEST, r#"["key agreement"]"#),
+        allowed(r#"["key agreement"]"#),
         [
             r#"spec.usages[0]: Invalid value: "key agreement": When using ML-DSA keys, the usages [data encipherment decipher only encipher only key agreement key encipherment] are not allowed"#,
             r#"spec.usages: Invalid value: ["key agreement"]: When using ML-DSA keys, at least one of [cert sign content commitment crl sign digital signature] usages are required"#,
@@ -70,6 +91,8 @@ fn requests_with_ml_dsa_keys_are_known_since_1_38() {
     );
 }
 
+const KIND: &str = "CertificateSigningRequest";
+const MLDSA: &str = "CertificateSigningRequestMLDSA";
 const REST: &str = r#""signerName":"example.com/a","usages":["client auth"]"#;
 
 #[test]
@@ -170,8 +193,8 @@ fn requests_of_pods_may_have_ml_dsa_keys_since_1_38() {
         pod_request_at(release, &format!(r#""maxExpirationSeconds":86400,"stubPKCS10Request":"{der}""#))
     };
     let unknown = "spec.stubPKCS10Request: Invalid value: unknown public key type; supported types are";
-    assert_eq!(with("1.37", ML_DSA_REQUEST), [format!("{unknown} Ed25519, ECDSA, and RSA")]);
-    assert_eq!(with("1.38", ML_DSA_REQUEST), [""; 0]);
+    assert_eq!(with("1.37", &ml_dsa_request(1312)), [format!("{unknown} Ed25519, ECDSA, and RSA")]);
+    assert_eq!(with("1.38", &ml_dsa_request(1312)), [""; 0]);
     assert_eq!(with("1.38", X25519_REQUEST), [format!("{unknown} Ed25519, ECDSA, RSA, and ML-DSA")]);
 }
 

@@ -6,6 +6,7 @@ use crdx_cel::value::Quantity;
 use crdx_types::amounts::{is_huge_page, is_native};
 use crdx_value::Value;
 use crdx_value::field::{FieldError, names};
+use crdx_value::quantity::MAX_MILLI_VALUE;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
@@ -70,7 +71,7 @@ fn compare(errors: &mut Errors, limit: &FieldValue<'_, '_>, type_: &str, key: &s
     let quantity = |name: &str| {
         let is_ignored = type_ == "Pod" && name.starts_with("default");
         let value = limit.value.at(&[name, key]).filter(|_| !is_ignored)?;
-        FieldValue::new(Some(value), limit.path).quantity()
+        FieldValue::new(Some(value), limit.path).quantity(errors.release)
     };
     let (min, max, ratio) = (quantity("min"), quantity("max"), quantity("maxLimitRequestRatio"));
     let (default, request) = (quantity("default"), quantity("defaultRequest"));
@@ -108,8 +109,8 @@ fn compare(errors: &mut Errors, limit: &FieldValue<'_, '_>, type_: &str, key: &s
             report("maxLimitRequestRatio", ratio, format!("ratio {ratio} is less than 1"));
         }
         if let (Some(min), Some(max)) = (&min, &max) {
-            let most = max.as_float() / min.as_float();
-            if ratio.as_float() > most {
+            let (ratio_value, most) = ratios(ratio, min, max);
+            if ratio_value > most {
                 let detail = format!("ratio {ratio} is greater than max/min = {most:.6}");
                 report("maxLimitRequestRatio", ratio, detail);
             }
@@ -121,5 +122,14 @@ fn compare(errors: &mut Errors, limit: &FieldValue<'_, '_>, type_: &str, key: &s
             let detail = format!("default value {default} must equal to defaultRequest value {request} in {key}");
             report("defaultRequest", request, detail);
         }
+    }
+}
+
+/// A ratio and that of a maximum to a minimum: of thousandths, or of integers if thousandths do not fit in 64 bits.
+fn ratios(ratio: &Quantity, min: &Quantity, max: &Quantity) -> (f64, f64) {
+    if [ratio, min, max].iter().all(|quantity| quantity.value() < MAX_MILLI_VALUE) {
+        (ratio.milli_value() as f64 / 1000.0, max.milli_value() as f64 / min.milli_value() as f64)
+    } else {
+        (ratio.value() as f64, max.value() as f64 / min.value() as f64)
     }
 }

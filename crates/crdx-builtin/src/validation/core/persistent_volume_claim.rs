@@ -121,7 +121,7 @@ fn keep_class(
 
 fn size(errors: &mut Errors, spec: &FieldValue<'_, '_>, old: &Value, old_spec: &FieldValue<'_, '_>) {
     let path = ["resources", "requests", "storage"];
-    let field = |value: Option<&Value>| FieldValue::new(value, ROOT).quantity();
+    let field = |value: Option<&Value>| FieldValue::new(value, ROOT).quantity(errors.release);
     let zero = || crdx_cel::value::Quantity::from_int(0);
     let (new, before) = (field(spec.value.at(&path)), field(old_spec.value.at(&path)));
     let (new, before) = (new.unwrap_or_else(zero), before.unwrap_or_else(zero));

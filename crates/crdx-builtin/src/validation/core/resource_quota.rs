@@ -50,7 +50,10 @@ pub(crate) fn quantities(errors: &mut Errors, quantities: &FieldValue<'_, '_>, s
             errors.invalid_stringer(&quantity.path, name, "must be a standard resource for quota");
         }
         let is_stored = |list: &FieldValue<'_, '_>| {
-            list.child(name).quantity().zip(quantity.quantity()).is_some_and(|(old, new)| old == new)
+            list.child(name)
+                .quantity(errors.release)
+                .zip(quantity.quantity(errors.release))
+                .is_some_and(|(old, new)| old == new)
         };
         if !errors.release.since(V1_38) || !stored.iter().any(is_stored) {
             resources::quantity_of(errors, &quantity, name);

@@ -117,15 +117,21 @@ fn pod_resource_name(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str
 pub(crate) fn quantity_of(errors: &mut Errors, field: &FieldValue<'_, '_>, name: &str) {
     nonnegative_quantity(errors, field);
     let counts = INTEGER_RESOURCES.contains(&name) || is_extended(name, errors.release);
-    if counts && field.quantity().is_some_and(|quantity| quantity.milli_value() % 1000 != 0) {
+    if counts && field.quantity(errors.release).is_some_and(|quantity| !is_integer(&quantity, errors.release)) {
         // The server shows the quantity as a struct, with an encoder that prints its text.
         errors.invalid(field, "must be an integer");
     }
 }
 
+/// `isIntegerResourceValue`: thousandths of the amount, rounded up, are an integer. Since 1.38, so is an amount whose
+/// thousandths do not fit in 64 bits.
+fn is_integer(quantity: &Quantity, release: Release) -> bool {
+    quantity.milli_value() % 1000 == 0 || (release.since(V1_38) && quantity.is_whole())
+}
+
 /// `validateBasicResource`. Returns true without errors. Before 1.38, it overlooks numbers below the smallest int64.
 pub(crate) fn basic(errors: &mut Errors, field: &FieldValue<'_, '_>) -> bool {
-    let Some(quantity) = field.quantity().filter(|quantity| quantity.sign() < 0) else { return true };
+    let Some(quantity) = field.quantity(errors.release).filter(|quantity| quantity.sign() < 0) else { return true };
     let shown = if errors.release.since(V1_38) {
         BadValue::from(quantity.to_string())
     } else if quantity.value() < 0 {
@@ -139,14 +145,14 @@ pub(crate) fn basic(errors: &mut Errors, field: &FieldValue<'_, '_>) -> bool {
 
 /// `ValidateNonnegativeQuantity`
 pub(crate) fn nonnegative_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
-    if field.quantity().is_some_and(|quantity| quantity.sign() < 0) {
+    if field.quantity(errors.release).is_some_and(|quantity| quantity.sign() < 0) {
         errors.invalid(field, "must be greater than or equal to 0");
     }
 }
 
 /// `ValidatePositiveQuantityValue`
 pub(crate) fn positive_quantity(errors: &mut Errors, field: &FieldValue<'_, '_>) {
-    if field.quantity().is_some_and(|quantity| quantity.sign() <= 0) {
+    if field.quantity(errors.release).is_some_and(|quantity| quantity.sign() <= 0) {
         errors.invalid(field, "must be greater than zero");
     }
 }
@@ -171,7 +177,7 @@ pub fn requirements(
         has_huge_pages |= is_huge_page(name);
     };
     let check_pages = |errors: &mut Errors, name: &str, field: &FieldValue<'_, '_>| {
-        if is_huge_page(name) && !allows_indivisible_huge_pages && !is_divisible(name, field) {
+        if is_huge_page(name) && !allows_indivisible_huge_pages && !is_divisible(name, field, errors.release) {
             let detail = format!("{} is not positive integer multiple of {name}", field.text());
             errors.invalid(field, detail);
         }
@@ -183,7 +189,7 @@ pub fn requirements(
     for (name, request) in requests.entries() {
         check(errors, name, &request);
         let limit = limits.child(name);
-        match (request.quantity(), limit.quantity()) {
+        match (request.quantity(errors.release), limit.quantity(errors.release)) {
             (Some(requested), Some(limited)) => {
                 let order = requested.compare(&limited);
                 let relation = match order {
@@ -223,10 +229,13 @@ pub(crate) fn overhead(
 }
 
 /// `IsHugePageResourceValueDivisible`
-pub(crate) fn is_divisible(name: &str, field: &FieldValue<'_, '_>) -> bool {
-    let size = name.strip_prefix(HUGE_PAGES).and_then(|size| Quantity::parse(size).ok());
-    let (Some(size), Some(quantity)) = (size.and_then(|size| size.as_int()), field.quantity()) else { return false };
-    size > 0 && quantity.value() % size == 0
+pub(crate) fn is_divisible(name: &str, field: &FieldValue<'_, '_>, release: Release) -> bool {
+    let page = name.strip_prefix(HUGE_PAGES).and_then(|size| Quantity::parse(size, release.minor()).ok());
+    let (Some(page), Some(quantity)) = (page, field.quantity(release)) else { return false };
+    let is_page = page.sign() > 0 && page.milli_value() % 1000 == 0;
+    // Before 1.38, amounts that do not fit in 64 bits wrap.
+    let is_counted = !release.since(V1_38) || quantity.fits_int();
+    is_page && is_counted && quantity.value().checked_rem(page.value()) == Some(0)
 }
 
 const UNKNOWN_CLAIM: &str = "must be one of the names in pod.spec.resourceClaims";

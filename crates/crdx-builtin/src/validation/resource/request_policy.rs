@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue};
 use crate::validation::resource::fits;
 use crdx_cel::value::Quantity;
 use crdx_value::field::FieldPath;
-use crdx_value::release::V1_37;
+use crdx_value::release::{Gate, V1_37};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -13,18 +13,18 @@ const MAX_OPTIONS: usize = 10;
 /// Validates a policy for a capacity of this size.
 pub fn validate(errors: &mut Errors, policy: &FieldValue<'_, '_>, capacity: &FieldValue<'_, '_>) {
     let (values, range) = (policy.child("validValues"), policy.child("validRange"));
-    let Some(capacity) = capacity.quantity() else { return };
+    let Some(capacity) = capacity.quantity(errors.release) else { return };
     let default = policy.child("default");
     match (values.len() > 0, range.is_set()) {
         (true, true) => {
             let detail = "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the same time";
             errors.forbidden(policy, detail);
         }
-        (true, false) => match default.quantity() {
+        (true, false) => match default.quantity(errors.release) {
             None => errors.required(&default, "required when validValues is defined"),
             Some(default) => valid_values(errors, &values, &default, &capacity),
         },
-        (false, true) => match default.quantity() {
+        (false, true) => match default.quantity(errors.release) {
             None => errors.required(&default, "required when validRange is defined"),
             Some(default) => valid_range(errors, &range, &default, &capacity),
         },
@@ -44,25 +44,24 @@ fn is_more(a: &Quantity, b: &Quantity) -> bool {
 fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quantity, capacity: &Quantity) {
     let mut last: Option<Quantity> = None;
     for value in values.items() {
-        let Some(quantity) = value.quantity() else { continue };
+        let Some(quantity) = value.quantity(errors.release) else { continue };
         if last.is_some_and(|last| is_more(&last, &quantity)) {
             invalid(errors, &value, &quantity, "values must be sorted in ascending order");
         }
         last = Some(quantity);
     }
     let mut has_default = false;
-    let is_newest = errors.release.since(V1_37);
+    let has_fractions = errors.release.enables(Gate::DRAFractionalCapacityRange);
     if fits(errors, values, MAX_OPTIONS) {
         let mut seen = HashSet::new();
         for value in values.items() {
-            let Some(quantity) = value.quantity() else { continue };
+            let Some(quantity) = value.quantity(errors.release) else { continue };
             if is_more(&quantity, capacity) {
                 invalid(errors, &value, &quantity, format!("option is larger than capacity value: {capacity}"));
             }
             has_default |= quantity.compare(default) == Ordering::Equal;
-            // `quantityKeyAsDec`, because of the gate DRAFractionalCapacityRange. It tells `1` from `1000m`, which are one text
-            // in the encoded object.
-            let key = if is_newest { quantity.decimal_text() } else { quantity.value().to_string() };
+            // `quantityKeyAsDec` tells `1` from `1000m`, which are one text in the encoded object.
+            let key = if has_fractions { quantity.decimal_text() } else { quantity.value().to_string() };
             if !seen.insert(key.clone()) {
                 errors.list.push(crdx_value::field::FieldError::duplicate(&value.path, key));
             }
@@ -76,7 +75,8 @@ fn valid_values(errors: &mut Errors, values: &FieldValue<'_, '_>, default: &Quan
 /// `validateRequestPolicyRange`
 fn valid_range(errors: &mut Errors, range: &FieldValue<'_, '_>, default: &Quantity, capacity: &Quantity) {
     let (path_min, path_max, path_step) = (range.path.child("min"), range.path.child("max"), range.path.child("step"));
-    let quantity = |name: &str| range.child(name).quantity();
+    let release = errors.release;
+    let quantity = |name: &str| range.child(name).quantity(release);
     let Some(min) = quantity("min") else {
         return errors.required(&range.child("min"), "required when validRange is defined");
     };
@@ -107,8 +107,7 @@ fn valid_range(errors: &mut Errors, range: &FieldValue<'_, '_>, default: &Quanti
     let step = quantity("step");
     let parts = [("default", Some(default)), ("min", Some(&min)), ("max", max.as_ref()), ("step", step.as_ref())];
     let parts = || parts.iter().filter_map(|(name, part)| Some((range.path.child(name), (*part)?)));
-    // The gate DRAFractionalCapacityRange.
-    let is_milli = is_newest && parts().any(|(_, part)| !part.is_whole());
+    let is_milli = release.enables(Gate::DRAFractionalCapacityRange) && parts().any(|(_, part)| !part.is_whole());
     if is_milli {
         let before = errors.list.len();
         for (path, part) in parts().filter(|(_, part)| Quantity::from_milli(part.milli_value()) != **part) {

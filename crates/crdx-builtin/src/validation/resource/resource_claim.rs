@@ -207,7 +207,7 @@ fn exact_request(errors: &mut Errors, request: &FieldValue<'_, '_>, stored: Alre
         names::keys(errors, &requests, resource_slice::MAX_KEY, names::qualified_name);
         if fits(errors, &requests, MAX_LIST) {
             for (_, requested) in requests.entries() {
-                if requested.quantity().is_some_and(|quantity| quantity.sign() < 0) {
+                if requested.quantity(errors.release).is_some_and(|quantity| quantity.sign() < 0) {
                     errors.invalid(&requested, "must be greater than or equal to 0");
                 }
             }

@@ -1,4 +1,4 @@
-use crate::validation::tests::{created, updated};
+use crate::validation::tests::{created, created_with, updated};
 
 const API: &str = "resource.k8s.io/v1";
 
@@ -18,10 +18,18 @@ fn create_claim(devices: &str) -> Vec<String> {
     created(API, "ResourceClaim", &claim(devices), "1.37")
 }
 
+const POOL: &str = r#""driver":"a.b","pool":{"name":"p","resourceSliceCount":1}"#;
+
 fn slice_at(release: &str, spec: &str) -> Vec<String> {
-    let pool = r#""driver":"a.b","pool":{"name":"p","resourceSliceCount":1}"#;
-    let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{{pool},{spec}}}}}"#);
+    let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{{POOL},{spec}}}}}"#);
     created(API, "ResourceSlice", &object, release)
+}
+
+const FRACTIONS: &str = "DRAFractionalCapacityRange";
+
+fn slice_with_fractions(spec: &str) -> Vec<String> {
+    let object = format!(r#"{{"metadata":{{"name":"s"}},"spec":{{{POOL},{spec}}}}}"#);
+    created_with(FRACTIONS, true, (API, "ResourceSlice"), &object, "1.37")
 }
 
 fn slice(spec: &str) -> Vec<String> {
@@ -280,16 +288,14 @@ fn policies_of_capacities_are_consistent() {
     );
 }
 
-/// `validateRequestPolicyRange` and `validateRequestPolicyValidValues`, with the gate `DRAFractionalCapacityRange` since 1.37
+/// `validateRequestPolicyRange` and `validateRequestPolicyValidValues`, with the gate `DRAFractionalCapacityRange`, which is enabled since 1.38
 #[test]
-fn policies_of_capacities_have_fractions_since_1_37() {
+fn policies_of_capacities_have_fractions_with_the_gate() {
     let policy = |release: &str, policy: &str| {
-        let found = slice_at(
-            release,
-            &format!(
-                r#""nodeName":"n","devices":[{{"name":"d","allowMultipleAllocations":true,"capacity":{{"m":{{"value":"10","requestPolicy":{policy}}}}}}}]"#
-            ),
+        let spec = format!(
+            r#""nodeName":"n","devices":[{{"name":"d","allowMultipleAllocations":true,"capacity":{{"m":{{"value":"10","requestPolicy":{policy}}}}}}}]"#
         );
+        let found = if release == "1.37" { slice_with_fractions(&spec) } else { slice_at(release, &spec) };
         let prefix = "spec.devices[0].capacity[m].requestPolicy";
         found.iter().map(|error| error.trim_start_matches(prefix).to_owned()).collect::<Vec<_>>()
     };
@@ -324,6 +330,17 @@ fn policies_of_capacities_have_fractions_since_1_37() {
     assert_eq!(policy("1.37", close), [""; 0]);
     let same = r#"{"default":"1200m","validValues":["1200m","1200m"]}"#;
     assert_eq!(policy("1.37", same), [r#".validValues[1]: Duplicate value: "1.200""#]);
+}
+
+/// Answers of kube-apiserver 1.37 and 1.38.
+#[test]
+fn policies_of_capacities_have_fractions_with_the_gate_only() {
+    let slice = r#"{"metadata":{"name":"s"},"spec":{"driver":"a.b","pool":{"name":"p","resourceSliceCount":1},"nodeName":"n","devices":[{
+        "name":"d","allowMultipleAllocations":true,"capacity":{"m":{"value":"10","requestPolicy":{"default":"1700m","validRange":{"min":"1","step":"1"}}}}}]}}"#;
+    let with = |enabled| created_with(FRACTIONS, enabled, (API, "ResourceSlice"), slice, "1.37").len();
+    assert_eq!((with(false), with(true)), (0, 1));
+    let created = |release| created(API, "ResourceSlice", slice, release).len();
+    assert_eq!((created("1.37"), created("1.38")), (0, 1));
 }
 
 #[test]

@@ -133,7 +133,9 @@ pub(super) fn resource_quota(warnings: &mut Warnings, object: &FieldValue<'_, '_
             name.clone_into(&mut request);
         }
         let [requested, limited] = [&request, &limit].map(|name| FieldValue::new(hard.value.get(name), hard.path));
-        let (Some(a), Some(b)) = (requested.quantity(), limited.quantity()) else { continue };
+        let (Some(a), Some(b)) = (requested.quantity(warnings.release), limited.quantity(warnings.release)) else {
+            continue;
+        };
         if a.compare(&b) == Ordering::Greater {
             let (a, b) = (requested.text(), limited.text());
             warnings.add(format!("ResourceQuota {request} ({a}) should be less than {limit} ({b})"));

@@ -55,7 +55,7 @@ pub fn check(object: &Object, old: Option<&Value>, context: &Context, releases: 
 fn answer(object: &Object, old: Option<&Value>, context: &Context, release: Release, now: Timestamp) -> ObjectReport {
     let locator = object.finder();
     let Some(resource) = resource(object.value(), release) else {
-        return served::not_served(release, identity(object.value(), Namespace::None), object.clone());
+        return served::not_served(release, identity(object.value(), Namespace::None), &mut object.clone());
     };
     let mut item = ask(object, old, resource, release, now);
     if !is_policy(object.value()) {

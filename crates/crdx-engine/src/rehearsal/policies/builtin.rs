@@ -2,57 +2,56 @@
 
 use super::{Effects, PolicyRehearsal, cannot_tell};
 use crate::kubectl::request::RequestOptions;
+use crate::kubectl::send::send;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
-use crate::report::{Action, ObjectReport};
+use crate::report::{Action, Identity, ObjectReport};
 use crate::simulation::answer;
-use crate::simulation::built_in_server::{ExistingObject, Updated, Write, WriteOptions};
 use crate::simulation::identity::{self, FieldLocator, Namespace};
-use crdx_types::{resources, table::table};
-use crdx_value::{Map, Value, object};
+use crate::simulation::kubectl_errors;
+use crate::simulation::resource::SimulatedResource;
+use crate::simulation::submit::exchange::{Address, Exchange, ExistingObject};
+use crdx_server::server::Response;
+use crdx_value::{Map, Value, group_version, object};
 
 impl PolicyRehearsal<'_> {
     /// Returns the item of a stored object of a built-in kind, with the effects of the new policies. An object that no
     /// cluster has stored is completed with defaults first.
     pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let own = identity::identity(stored, Namespace::Own);
-        let minor = self.release.emulated().number().into();
-        let row = table().kind(&own.api_version, &own.kind, minor).filter(|row| row.served);
-        let Some(row) = row else {
+        let (group, version) = group_version::split(&own.api_version);
+        let kind = (group.to_owned(), version.to_owned(), own.kind.clone());
+        let Some(resource) = SimulatedResource::built_in(&kind, self.release) else {
             let reason = format!("no matches for kind \"{}\" in version \"{}\"", own.kind, own.api_version);
-            return cannot_tell(own.clone(), locator, reason, None);
+            return cannot_tell(own, locator, reason, None);
         };
-        let namespace = if row.cluster { Namespace::None } else { Namespace::Or(self.namespace) };
-        let identity = identity::identity(stored, namespace);
-        let request = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: self.now };
-        let kind = RequestKind { verb: Verb::Replace, ..RequestKind::default() };
-        let options = WriteOptions {
-            release: self.release,
-            request,
-            kind: &kind,
-            admission: Some(self.admission),
-            namespace: self.namespace,
-        };
-        let (next, plural) = (touched(stored), resources::plural(&identity.kind));
-        let write = Write {
-            identity: &identity,
-            kind: &identity.kind,
-            plural: &plural,
-            sent: &next,
-            existing: Some(ExistingObject::Stored(stored)),
-            cluster: Some(&self.cluster),
-        };
-        let (Updated::Answered(outcome), _) = self.built_in.update(options, &write) else {
+        let identity = resource.identity(stored, self.namespace);
+        let Some(mut response) = self.touch(&resource, &identity, stored) else {
             let reason = "the server could not have stored it in this version";
             let help = "give the objects as kubectl get -o yaml prints them";
             return cannot_tell(identity, locator, reason.to_owned(), Some(help));
         };
-        let mut response = outcome.response;
         let (findings, effects) = self.effects(response.trace.policies.take().unwrap_or_default());
         let mut item = answer::read_built_in_response(response, identity, locator, self.release);
         item.action = Action::Update;
         item.object = None;
         (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
         self.finish(item, effects, findings)
+    }
+
+    /// Replaces a stored object, which changes a label; `None` if no server could have stored it.
+    fn touch(&self, resource: &SimulatedResource, identity: &Identity, stored: &Value) -> Option<Response> {
+        let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: self.now };
+        let kind = RequestKind { verb: Verb::Replace, ..RequestKind::default() };
+        let server = self.built_in.server(Some(self.admission), self.namespace);
+        let address = Address::new(resource, identity, &identity.name);
+        let exchange =
+            Exchange::begin(server, (resource, identity, &address), (Some(self.built_in.lock()), true), true);
+        let is_stored = exchange.store(ExistingObject::Stored(stored.clone()), &kind, options).is_ok();
+        let target = address.target(resource.patch(self.release), Some(&self.cluster));
+        let next = kubectl_errors::in_namespace(touched(stored), identity);
+        let sent = is_stored.then(|| send(server, target, next, &kind, options));
+        exchange.end();
+        sent?.ok().map(|outcome| outcome.response)
     }
 }
 

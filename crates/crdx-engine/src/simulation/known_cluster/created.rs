@@ -49,11 +49,9 @@ impl CreatedObjects {
 
     /// Records an object of an input before it is sent, if the answers to later ones depend on it: a service account, a class of
     /// Pods, or a class of volumes that may grow.
-    pub fn record(&mut self, object: &Value, resource: Option<&ApiResource>, namespace: &str) {
-        let is = |of: GroupVersionResource<'_>| {
-            resource.is_some_and(|resource| (resource.group, resource.plural) == (of.group, of.resource))
-        };
-        let is_v1 = resource.is_some_and(|resource| resource.version == "v1");
+    pub fn record(&mut self, object: &Value, resource: &ApiResource, namespace: &str) {
+        let is = |of: GroupVersionResource<'_>| (resource.group, resource.plural) == (of.group, of.resource);
+        let is_v1 = resource.version == "v1";
         let of = if is(SERVICE_ACCOUNTS) {
             SERVICE_ACCOUNTS
         } else if is_v1 && is(PRIORITY_CLASSES) {
@@ -109,7 +107,7 @@ mod tests {
         let object = read(object.as_bytes()).unwrap();
         let text = |key: &str| object.str_at(&[key]).unwrap();
         let resource = resources::of_kind(text("apiVersion"), text("kind"), 37);
-        created.record(&object, resource, "work");
+        created.record(&object, resource.unwrap(), "work");
     }
 
     #[test]

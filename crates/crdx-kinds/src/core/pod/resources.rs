@@ -3,7 +3,9 @@
 
 use crdx_builtin::CONTAINER_LISTS;
 use crdx_cel::value::Quantity;
-use crdx_types::amounts::{Amounts, amounts, containers, is_huge_page, is_of_pods, of_containers};
+use crdx_types::amounts::{
+    Amounts, amounts, containers, is_huge_page, is_of_pods, limits_of_containers, of_containers,
+};
 use crdx_value::Value;
 use crdx_value::release::{Gate, Release};
 
@@ -23,19 +25,20 @@ pub(super) fn prepare(pod: &mut Value, release: Release) {
 
 fn complete(pod: &mut Value, release: Release) {
     let Some(spec) = pod.get_mut("spec") else { return };
-    let own = |spec: &Value, field| amounts(spec, &["resources", field]);
+    let minor = release.minor();
+    let own = |spec: &Value, field| amounts(spec, &["resources", field], minor);
     let (mut requests, mut limits) = (own(spec, "requests"), own(spec, "limits"));
     if requests.is_empty() && limits.is_empty() {
         return;
     }
-    let aggregated = of_containers(spec, "limits");
+    let aggregated = limits_of_containers(spec, minor);
     for (name, limit) in aggregated.iter().filter(|(name, _)| is_huge_page(name)) {
         if !requests.contains_key(name) {
             set_default(&mut limits, name, limit);
         }
     }
     if release.enables(Gate::PodLevelResourcesFixDefaulting) || !limits.is_empty() {
-        let requested = of_containers(spec, "requests");
+        let requested = of_containers(spec, "requests", minor);
         for (name, request) in requested.iter().filter(|(name, _)| is_of_pods(name) && !is_huge_page(name)) {
             set_default(&mut requests, name, request);
         }

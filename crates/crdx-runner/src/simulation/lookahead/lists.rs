@@ -40,7 +40,8 @@ pub fn read<'a>(live: &Live, objects: impl Iterator<Item = &'a PendingObject>) {
         needed.len() >= MIN_OBJECTS && live.size(path).is_none_or(|size| is_cheaper(size, needed.len()))
     };
     let mut lists: Vec<(String, Needed<'a>)> = collections.into_iter().filter(pays).collect();
-    let Ok(connection) = live.connection() else { return };
+    // The objects of a profile need no requests.
+    let Some(connection) = live.connection().ok().filter(|connection| connection.profile().is_none()) else { return };
     let mut room = MAX_KEPT;
     while !lists.is_empty() {
         let started = lists.drain(..lists.len().min(MAX_LISTS));

@@ -1,4 +1,4 @@
-//! Differences between the documents in this folder, of the release [`DOCUMENTS`], and those of other releases: types, query parameters and descriptions of
+//! Differences between the documents in this folder, of the release [`DOCUMENTS`], and those of the others from 1.30 to 1.38: types, query parameters and descriptions of
 //! Kubernetes itself. The sources are `pkg/generated/openapi` of `k8s.io/apiextensions-apiserver` and, for
 //! `DeleteOptions`, `kubernetes/scheme` of client-go.
 

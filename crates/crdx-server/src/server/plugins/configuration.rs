@@ -21,10 +21,10 @@ impl AdmissionConfiguration {
         self.0.get(plugin)
     }
 
-    /// The directories with the policies of the server.
-    pub fn manifest_directories(&self) -> impl Iterator<Item = &str> {
+    /// The plugins of policies that are in files, and their directories.
+    pub fn manifest_directories(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let plugins = ["ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"];
-        plugins.into_iter().filter_map(|plugin| self.document(plugin)?.str_at(&[MANIFESTS]))
+        plugins.into_iter().filter_map(|plugin| Some((plugin, self.document(plugin)?.str_at(&[MANIFESTS])?)))
     }
 
     /// The plugins whose configuration is not simulated: webhooks in files. They may concern all objects.
@@ -45,7 +45,7 @@ mod tests {
         for plugin in ["ValidatingAdmissionPolicy", "MutatingAdmissionWebhook"] {
             configuration.add(plugin, json::read(br#"{"staticManifestsDir":"/a"}"#).unwrap());
         }
-        assert!(configuration.manifest_directories().eq(["/a"]));
+        assert!(configuration.manifest_directories().eq([("ValidatingAdmissionPolicy", "/a")]));
         assert!(configuration.unsimulated().eq(["MutatingAdmissionWebhook"]));
     }
 }

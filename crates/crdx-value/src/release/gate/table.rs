@@ -320,7 +320,7 @@ pub(super) static GATES: [GateRow; 818] = [
     row("CSIVolumeHealth", Some(Gate::CSIVolumeHealth), 32, 38, &[spec(21, ALPHA, false, false)], &[]),
     row(
         "CertificateSigningRequestMLDSA",
-        None,
+        Some(Gate::CertificateSigningRequestMLDSA),
         38,
         38,
         &[spec(38, BETA, false, false), spec(38, BETA, true, false).with_minimum(38)],
@@ -734,7 +734,7 @@ pub(super) static GATES: [GateRow; 818] = [
     ),
     row(
         "DRAFractionalCapacityRange",
-        None,
+        Some(Gate::DRAFractionalCapacityRange),
         37,
         37,
         &[spec(37, BETA, false, false), spec(37, BETA, true, false).with_minimum(37)],
@@ -742,7 +742,7 @@ pub(super) static GATES: [GateRow; 818] = [
     ),
     row(
         "DRAFractionalCapacityRange",
-        None,
+        Some(Gate::DRAFractionalCapacityRange),
         38,
         38,
         &[spec(37, BETA, false, false), spec(37, BETA, true, false).with_minimum(37), spec(38, GA, true, false)],
@@ -2166,7 +2166,7 @@ pub(super) static GATES: [GateRow; 818] = [
     ),
     row(
         "PodCertificateMLDSA",
-        None,
+        Some(Gate::PodCertificateMLDSA),
         38,
         38,
         &[spec(38, BETA, false, false), spec(38, BETA, true, false).with_minimum(38)],

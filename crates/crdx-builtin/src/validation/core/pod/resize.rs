@@ -181,7 +181,10 @@ fn memory_is_kept(errors: &mut Errors, new: &FieldValue<'_, '_>, old_resources: 
     if !matches!(policy, "" | "NotRequired") {
         return;
     }
-    let limit = |resources: &FieldValue<'_, '_>| resources.value.at(&["limits", "memory"]).and_then(quantity);
+    let limit = |resources: &FieldValue<'_, '_>| {
+        let limit = resources.value.at(&["limits", "memory"])?;
+        quantity(limit, errors.release.minor())
+    };
     let resources = new.child("resources");
     let change = match (limit(&resources), limit(old_resources)) {
         (Some(new), Some(old)) if is_less(&new, &old) => "decreased",

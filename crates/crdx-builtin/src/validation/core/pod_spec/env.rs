@@ -170,7 +170,9 @@ pub(crate) fn resource_reference(errors: &mut Errors, reference: &FieldValue<'_,
         errors.not_supported(&resource, RESOURCE_FIELDS);
     }
     let divisor = reference.child("divisor");
-    let Some(quantity) = divisor.quantity().filter(|q| q.compare(&Quantity::from_int(0)) != Ordering::Equal) else {
+    let Some(quantity) =
+        divisor.quantity(errors.release).filter(|q| q.compare(&Quantity::from_int(0)) != Ordering::Equal)
+    else {
         return;
     };
     let (supported, text, kind): (&[&str], _, _) = match name {

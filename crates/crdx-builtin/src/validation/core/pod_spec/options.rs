@@ -49,6 +49,8 @@ pub struct PodOptions {
     pub allows_empty_image_volumes: bool,
     /// `AllowOnlyRecursiveSELinuxChangePolicy` is false because the existing specification has a policy.
     pub has_selinux_change_policy: bool,
+    /// `AllowMLDSAPodCertificateKeyTypes`, without the gate that allows them
+    pub has_ml_dsa_keys: bool,
     /// `AllowExistingRestartContainerForNonSidecarInitContainer`
     pub allows_restart_of_init_containers: bool,
 }
@@ -84,6 +86,7 @@ impl PodOptions {
                 selectors::label_selector(&mut errors, &constraint.child("labelSelector"), LabelValues::Validate);
                 !errors.list.is_empty()
             }),
+            has_ml_dsa_keys: super::volumes::projected::has_ml_dsa_keys(&spec),
             allows_token_paths_outside: has_token_path_outside(&spec, release),
             has_selinux_change_policy: spec.child("securityContext").child("seLinuxChangePolicy").is_set(),
             allows_host_sysctls: super::security_context::uses_host_sysctls(&spec),
@@ -91,12 +94,12 @@ impl PodOptions {
             ..Self::default()
         };
         options.allows_indivisible_huge_pages =
-            release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"));
+            release.since(V1_38) && has_indivisible_huge_pages(&spec.child("resources"), release);
         each_container(&spec, |container| {
             options.allows_devices_in_user_namespaces |= !host_users && container.child("volumeDevices").len() > 0;
             options.allows_sys_admin |=
                 release.since(V1_37) && super::security_context::adds_sys_admin(&container.child("securityContext"));
-            options.allows_indivisible_huge_pages |= has_indivisible_huge_pages(&container.child("resources"));
+            options.allows_indivisible_huge_pages |= has_indivisible_huge_pages(&container.child("resources"), release);
         });
         options.allows_empty_image_volumes = spec.child("volumes").items().any(|volume| {
             let image = volume.child("image");
@@ -150,9 +153,9 @@ fn has_token_path_outside(spec: &FieldValue<'_, '_>, release: Release) -> bool {
     })
 }
 
-fn has_indivisible_huge_pages(requirements: &FieldValue<'_, '_>) -> bool {
+fn has_indivisible_huge_pages(requirements: &FieldValue<'_, '_>, release: Release) -> bool {
     ["limits", "requests"].into_iter().any(|name| {
         let list = requirements.child(name);
-        list.entries().any(|(name, value)| is_huge_page(name) && !resources::is_divisible(name, &value))
+        list.entries().any(|(name, value)| is_huge_page(name) && !resources::is_divisible(name, &value, release))
     })
 }

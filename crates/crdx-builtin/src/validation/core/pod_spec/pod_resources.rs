@@ -26,16 +26,18 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, claims: &BTreeSe
     resources::requirements(errors, &resources, Owner::Pod, claims, options.allows_indivisible_huge_pages);
     let (requests, limits) = (resources.child("requests"), resources.child("limits"));
     let relation = "must be greater than or equal to aggregate container";
-    for (name, sum) in of_containers(spec.value, "requests") {
+    for (name, sum) in of_containers(spec.value, "requests", errors.release.minor()) {
         exceeds(errors, &requests, &name, &sum, &format!("{relation} requests"));
     }
-    for (name, sum) in of_containers(spec.value, "limits").into_iter().filter(|(name, _)| is_huge_page(name)) {
+    for (name, sum) in
+        of_containers(spec.value, "limits", errors.release.minor()).into_iter().filter(|(name, _)| is_huge_page(name))
+    {
         exceeds(errors, &limits, &name, &sum, &format!("{relation} limits"));
     }
     for (at, container) in spec.child("containers").items().enumerate() {
         for (name, limit) in container.child("resources").child("limits").entries() {
             let pod_limit = limits.child(name);
-            if let (Some(own), Some(pod)) = (limit.quantity(), pod_limit.quantity())
+            if let (Some(own), Some(pod)) = (limit.quantity(errors.release), pod_limit.quantity(errors.release))
                 && own.compare(&pod) == Ordering::Greater
             {
                 let containers = resources.path.child("containers");
@@ -50,7 +52,7 @@ pub fn validate(errors: &mut Errors, spec: &FieldValue<'_, '_>, claims: &BTreeSe
 
 fn exceeds(errors: &mut Errors, list: &FieldValue<'_, '_>, name: &str, sum: &Quantity, relation: &str) {
     let own = list.child(name);
-    if own.quantity().is_some_and(|quantity| sum.compare(&quantity) == Ordering::Greater) {
+    if own.quantity(errors.release).is_some_and(|quantity| sum.compare(&quantity) == Ordering::Greater) {
         errors.invalid_value(&list.path.key(name), own.text(), format!("{relation} of {sum}"));
     }
 }

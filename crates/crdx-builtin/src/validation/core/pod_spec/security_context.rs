@@ -1,5 +1,6 @@
 //! Security contexts of Pods and containers (`validatePodSpecSecurityContext` and `ValidateSecurityContext`).
 
+mod oci_profile;
 mod windows;
 
 use super::PodOptions;
@@ -187,20 +188,7 @@ fn seccomp_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
         (_, false) => {}
     }
     if errors.release.since(V1_38) {
-        profile_of_image(errors, type_.text(), &profile.child("oci"));
-    }
-}
-
-/// A profile in an image, whose type is not supported yet (`Validate_SeccompProfile`).
-fn profile_of_image(errors: &mut Errors, type_: &str, image: &FieldValue<'_, '_>) {
-    match (type_, image.is_set()) {
-        ("OCI", true) => {}
-        ("OCI", false) => errors.invalid_value(&image.path, "", "must be specified when `type` is \"OCI\""),
-        (_, true) => errors.invalid_value(&image.path, "", "may only be specified when `type` is \"OCI\""),
-        (_, false) => {}
-    }
-    if image.is_set() {
-        errors.require_text(&image.child("ref"));
+        oci_profile::validate(errors, type_.text(), &profile.child("oci"));
     }
 }
 
@@ -274,26 +262,6 @@ mod tests {
         let updated =
             |old: &str| updated("v1", "PodTemplate", &template(old, "i"), &template(mount, "j"), "1.36").len();
         assert_eq!((updated(mount), updated("{}")), (0, 1));
-    }
-
-    #[test]
-    fn profiles_in_images_are_known_since_1_38() {
-        let errors = |profile: &str, release| {
-            let context = format!(r#"{{"seccompProfile":{profile}}}"#);
-            let spec = format!(r#"{{"containers":[{{"name":"c","image":"i"}}],"securityContext":{context}}}"#);
-            created("v1", "Pod", &format!(r#"{{"spec":{spec}}}"#), release)
-        };
-        let other = r#"{"type":"Unconfined","oci":{"ref":"a"}}"#;
-        assert_eq!(errors(other, "1.37"), [""; 0]);
-        let unsupported = r#"spec.securityContext.seccompProfile.type: Unsupported value: "OCI": supported values: "Localhost", "RuntimeDefault", "Unconfined""#;
-        let required = "spec.securityContext.seccompProfile.oci.ref: Required value";
-        let text =
-            r#"spec.securityContext.seccompProfile.oci: Invalid value: "": may only be specified when `type` is "OCI""#;
-        assert_eq!(errors(other, "1.38"), [text]);
-        assert_eq!(errors(r#"{"type":"OCI","oci":{}}"#, "1.38"), [unsupported, required]);
-        let text =
-            r#"spec.securityContext.seccompProfile.oci: Invalid value: "": must be specified when `type` is "OCI""#;
-        assert_eq!(errors(r#"{"type":"OCI"}"#, "1.38"), [unsupported, text]);
     }
 
     #[test]

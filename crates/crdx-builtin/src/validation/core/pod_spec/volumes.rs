@@ -1,6 +1,6 @@
 //! The volumes of a Pod specification (`ValidateVolumes`).
 
-mod projected;
+pub(super) mod projected;
 pub mod sources;
 
 use super::{PodOptions, containers};
@@ -142,7 +142,7 @@ fn validate_type(errors: &mut Errors, type_: &str, source: &FieldValue<'_, '_>, 
     match type_ {
         "emptyDir" => {
             let limit = source.child("sizeLimit");
-            if limit.quantity().is_some_and(|quantity| quantity.sign() < 0) {
+            if limit.quantity(errors.release).is_some_and(|quantity| quantity.sign() < 0) {
                 errors.forbidden(&limit, "SizeLimit field must be a valid resource quantity");
             }
             let mode = source.child("mode");

@@ -4,7 +4,7 @@ use crate::validation::field_value::{Errors, FieldValue, range};
 use crate::validation::formats;
 use crdx_types::amounts;
 use crdx_value::Value;
-use crdx_value::release::{V1_32, V1_33, V1_37};
+use crdx_value::release::{Release, V1_32, V1_33, V1_37};
 use std::collections::{HashMap, HashSet};
 
 const CLAIM: &str = "claim:";
@@ -60,7 +60,7 @@ pub(super) fn allocated_resources(
     }
     for mapping in extended.child("requestMappings").items().map(|mapping| mapping.value) {
         if let Some(container) = by_name.get_mut(text_at(mapping, "containerName"))
-            && container.requests(text_at(mapping, "resourceName"))
+            && container.requests(text_at(mapping, "resourceName"), errors.release)
         {
             container.mapped.insert(text_at(mapping, "requestName"));
         }
@@ -100,8 +100,9 @@ impl<'v, 'p> OfContainer<'v, 'p> {
     }
 
     /// Returns true if the container requests some of a resource.
-    fn requests(&self, resource: &str) -> bool {
-        let amount = self.container.value.at(&["resources", "requests", resource]).and_then(amounts::quantity);
+    fn requests(&self, resource: &str, release: Release) -> bool {
+        let amount = self.container.value.at(&["resources", "requests", resource]);
+        let amount = amount.and_then(|amount| amounts::quantity(amount, release.minor()));
         amount.is_some_and(|amount| amount.sign() != 0)
     }
 }

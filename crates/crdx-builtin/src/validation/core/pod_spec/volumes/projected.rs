@@ -10,7 +10,7 @@ use crate::validation::{
     annotations, formats,
     selectors::{self, LabelValues},
 };
-use crdx_value::release::{Gate, Release, V1_38};
+use crdx_value::release::{Gate, Release};
 use std::collections::HashSet;
 
 /// `validVolumeDownwardAPIFieldPathExpressions`
@@ -59,7 +59,7 @@ pub fn validate(errors: &mut Errors, volume: &FieldValue<'_, '_>, options: &PodO
                 }
                 "serviceAccountToken" => token(errors, volume, &projection, options),
                 "clusterTrustBundle" => trust_bundle(errors, volume, &projection, &mut paths),
-                _ => pod_certificate(errors, volume, &projection, &mut paths),
+                _ => pod_certificate(errors, (volume, &projection), &mut paths, options),
             }
         }
         if count > 1 {
@@ -194,17 +194,29 @@ fn trust_bundle<'v>(
     }
 }
 
+/// `hasMLDSAPodCertificateProjection`
+pub(crate) fn has_ml_dsa_keys(spec: &FieldValue<'_, '_>) -> bool {
+    spec.child("volumes").items().any(|volume| {
+        let sources = volume.child("projected");
+        sources.child("sources").items().any(|source| {
+            let key = source.child("podCertificate");
+            KEY_TYPES.contains(&key.child("keyType").text())
+                && !CLASSIC_KEY_TYPES.contains(&key.child("keyType").text())
+        })
+    })
+}
+
 fn pod_certificate<'v>(
     errors: &mut Errors,
-    volume: &FieldValue<'_, '_>,
-    certificate: &FieldValue<'v, '_>,
+    (volume, certificate): (&FieldValue<'_, '_>, &FieldValue<'v, '_>),
     paths: &mut HashSet<&'v str>,
+    options: &PodOptions,
 ) {
     let signer = certificate.child("signerName");
     signer_names::signer_name(errors, &signer);
     annotations::domain_prefixed(errors, &certificate.child("userAnnotations"));
-    // `PodCertificateMLDSA` is enabled by default since 1.38.
-    let types = if errors.release.since(V1_38) { KEY_TYPES } else { CLASSIC_KEY_TYPES };
+    let has_ml_dsa = errors.release.enables(Gate::PodCertificateMLDSA) || options.has_ml_dsa_keys;
+    let types = if has_ml_dsa { KEY_TYPES } else { CLASSIC_KEY_TYPES };
     errors.supported(&certificate.child("keyType"), types);
     file_owner(errors, &certificate.child("user"));
     let expiration = certificate.child("maxExpirationSeconds");
@@ -224,5 +236,34 @@ fn pod_certificate<'v>(
     }
     if fields.iter().all(|path| path.text().is_empty()) {
         errors.required(certificate, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validation::tests::{created, created_with, updated};
+
+    /// Answers of kube-apiserver 1.38, in which the gate `PodCertificateMLDSA` is disabled.
+    #[test]
+    fn ml_dsa_keys_need_the_gate_or_an_existing_one() {
+        let template = |key: &str, image: &str| {
+            let source = format!(
+                r#"{{"podCertificate":{{"signerName":"example.com/a","keyType":"{key}","credentialBundlePath":"x"}}}}"#
+            );
+            let volume = format!(r#"{{"name":"v","projected":{{"sources":[{source}]}}}}"#);
+            format!(
+                r#"{{"template":{{"spec":{{"containers":[{{"name":"c","image":"{image}"}}],"volumes":[{volume}]}}}}}}"#
+            )
+        };
+        let (old, new) = (template("MLDSA44", "i"), template("MLDSA65", "j"));
+        let supported = r#""RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519""#;
+        let found = created("v1", "PodTemplate", &old, "1.38");
+        assert!(
+            found[0].ends_with(&format!("Unsupported value: \"MLDSA44\": supported values: {supported}")),
+            "{found:?}"
+        );
+        let with = created_with("PodCertificateMLDSA", true, ("v1", "PodTemplate"), &old, "1.38");
+        assert_eq!((with.len(), updated("v1", "PodTemplate", &old, &new, "1.38").len()), (0, 0));
+        assert_eq!(updated("v1", "PodTemplate", &template("ED25519", "i"), &new, "1.38").len(), 1);
     }
 }
