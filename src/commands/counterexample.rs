@@ -13,7 +13,7 @@ pub fn text(found: &Counterexample, indent: usize) -> String {
         lines.push_str("# updated to\n");
         lines.push_str(&yaml(updated));
     }
-    lines.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
+    lines.lines().fold(String::new(), |text, line| text + &" ".repeat(indent) + line + "\n")
 }
 
 /// Returns the members of the JSON reports.

@@ -1,6 +1,8 @@
 //! Compares the search for counterexamples with random objects ([`random`]), for CRDs of the corpus and single changes of them
 //! ([`change`]). See `docs/fidelity/counterexamples.md`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice)]
+
 #[path = "counterexamples/change.rs"]
 mod change;
 #[path = "counterexamples/random.rs"]
@@ -33,10 +35,10 @@ fn corpus() -> Vec<Value> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path: PathBuf = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false if path.parent().is_some_and(|parent| parent.ends_with("crds")) => files.push(path),
-                false => {}
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.parent().is_some_and(|parent| parent.ends_with("crds")) {
+                files.push(path);
             }
         }
     }
@@ -107,13 +109,13 @@ fn random_objects_find_nothing_that_the_search_excludes() {
         if upgrade.answer.code >= 400 {
             continue;
         }
-        let Some(mut random) = RandomObjects::new(&old, &new, Rng::new(rng.next())) else { continue };
+        let Some(mut random) = RandomObjects::new(&old, &new, Rng::new(rng.number())) else { continue };
         let searched = start.elapsed();
         let (found, sent) = random.search(objects, Duration::from_secs(20));
         tally.add(&name, &upgrade, &found);
         done += 1;
-        println!("{name}: search {searched:?}, {sent} random objects {:?}", start.elapsed() - searched);
+        println!("{name}: search {searched:?}, {sent} random objects {:?}", start.elapsed().saturating_sub(searched));
     }
-    println!("{:#?}", tally);
+    println!("{tally:#?}");
     assert!(tally.wrong.is_empty());
 }

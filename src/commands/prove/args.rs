@@ -26,7 +26,7 @@ possible. `none possible` follows from the CRDs; `none found` means that the sea
 
 Exit codes: 0 no object shows a change, 1 an object does, or the new CRD is rejected, 2 prove cannot tell, or the usage is wrong.")]
 pub struct Prove {
-    /// A file, directory or archive with the old CRDs, or git:REF for NEW_CRD as of a commit
+    /// A file, directory or archive with the old CRDs, or git:REF for the new ones as of a commit
     #[arg(value_name = "OLD_CRD")]
     pub old: String,
     /// A file, directory or archive with the new CRDs

@@ -9,7 +9,7 @@ use crdx_server::pipeline::rules::blocked;
 use crdx_server::pipeline::validate::validate;
 use crdx_server::schema::Schema;
 use crdx_server::server::http::address;
-use crdx_server::server::{Method, Request, Response, ResponseBody, Server};
+use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, ROOT};
 use crdx_value::release::Release;
@@ -60,15 +60,33 @@ impl Checker {
     /// # Errors
     /// Returns an error if the server rejects the CRD, or the CRD does not serve the version.
     pub fn new(definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
-        let crd = crd::decode(definition)?.crd;
         let server = Server::builder(release, 0).without_managed_fields().build();
-        let mut definition = definition.clone();
-        remove_cluster_state(&mut definition);
-        remove_server_metadata(&mut definition);
-        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, definition));
+        let mut sent = definition.clone();
+        remove_cluster_state(&mut sent);
+        remove_server_metadata(&mut sent);
+        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, sent));
         if answer.code >= 400 {
             return Err(ExampleError::Rejected(answer.body.message().to_owned()));
         }
+        Self::on(server, definition, version, release)
+    }
+
+    /// As [`new`](Self::new), for a CRD that the server is known to accept: it is not validated again.
+    ///
+    /// # Errors
+    /// Returns an error if the CRD cannot be read or does not serve the version.
+    pub(crate) fn of_accepted(definition: &Value, version: &str, release: Release) -> Result<Self, ExampleError> {
+        let server = Server::builder(release, 0).without_managed_fields().build();
+        let mut stored = definition.clone();
+        remove_cluster_state(&mut stored);
+        remove_server_metadata(&mut stored);
+        let seeded = server.seed_definition(&stored, Timestamp::default());
+        seeded.map_err(|error| ExampleError::Rejected(error.to_string()))?;
+        Self::on(server, definition, Some(version), release)
+    }
+
+    fn on(server: Server, definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
+        let crd = crd::decode(definition)?.crd;
         let is_served = |name: &&str| crd.spec.version(name).is_some_and(|version| version.served);
         let wanted = version.or_else(|| crd.storage_version().filter(is_served));
         let mut served = crd.spec.versions.iter().filter(|one| one.served);

@@ -153,7 +153,7 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<
         }
         if version.served
             && nodes.iter().any(|node| !node.schema.x_validations.is_empty())
-            && let Ok(checker) = Checker::new(definition, Some(&version.name), release)
+            && let Ok(checker) = Checker::of_accepted(definition, &version.name, release)
         {
             found.extend(objects::faults(&checker, &nodes, release, effort));
         }

@@ -50,8 +50,8 @@ pub struct Counterexample {
     pub details: Vec<String>,
 }
 
-/// The effects on one object, with details.
-pub type Effects = Vec<(Question, Vec<String>)>;
+/// An effect on one object, with details.
+pub type Effect = (Question, Vec<String>);
 
 /// The servers for one version.
 pub struct Probe<'p> {
@@ -100,9 +100,9 @@ impl<'p> Probe<'p> {
     ///
     /// # Errors
     /// Returns the reason why the old CRD rejects the object.
-    pub fn effects(&self, object: &Value) -> Result<Effects, Rejection> {
+    pub fn effects(&self, object: &Value) -> Result<Vec<Effect>, Rejection> {
         let created = self.old.send(object)?;
-        let mut effects = Effects::new();
+        let mut effects = Vec::new();
         match self.new.send_with_unknown_fields(object) {
             Ok(other) => stored_differently(object, &created, &other, &mut effects),
             Err(rejection) if rejection.is_unfinished => {}
@@ -145,7 +145,7 @@ impl<'p> Probe<'p> {
         Some(stored)
     }
 
-    fn of_stored(&self, outcome: &ObjectOutcome, effects: &mut Effects) {
+    fn of_stored(&self, outcome: &ObjectOutcome, effects: &mut Vec<Effect>) {
         if let Edit::Blocked(errors) = &outcome.edit {
             add(effects, Question::UpdateRejected, errors.iter().map(ToString::to_string).collect());
         }
@@ -162,7 +162,7 @@ impl<'p> Probe<'p> {
 }
 
 /// Adds what creates under both CRDs store differently.
-fn stored_differently(sent: &Value, old: &Value, new: &Value, effects: &mut Effects) {
+fn stored_differently(sent: &Value, old: &Value, new: &Value, effects: &mut Vec<Effect>) {
     let difference = Plan::created_difference(old, new);
     let (mut pruned, mut defaulted) = (Vec::new(), Vec::new());
     for (path, value) in &difference.lost {
@@ -182,7 +182,7 @@ fn stored_differently(sent: &Value, old: &Value, new: &Value, effects: &mut Effe
 }
 
 /// Adds an effect with details, unless there are none or the question has an answer already.
-fn add(effects: &mut Effects, question: Question, details: Vec<String>) {
+fn add(effects: &mut Vec<Effect>, question: Question, details: Vec<String>) {
     if !details.is_empty() && !effects.iter().any(|(one, _)| *one == question) {
         effects.push((question, details));
     }

@@ -1,4 +1,4 @@
-//! Numbers that are the same for the same seed (SplitMix64).
+//! Numbers that are the same for the same seed (`SplitMix64`).
 
 /// A generator of numbers.
 #[derive(Clone, Debug)]

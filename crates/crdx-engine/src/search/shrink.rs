@@ -1,9 +1,12 @@
 //! Makes an object as small as possible.
 
 use crdx_value::Value;
+use crdx_value::steps::{Steps, memory};
 
 /// The most objects that are tried.
 const BUDGET: usize = 400;
+/// The most memory of all objects that are tried, in bytes.
+const MEMORY: u64 = 32 << 20;
 
 /// A step in an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,13 +19,14 @@ enum Part {
 pub fn shrunk(object: Value, mut holds: impl FnMut(&Value) -> bool) -> Value {
     let mut best = object;
     let mut left = BUDGET;
+    let memory_left = Steps::new(MEMORY);
     loop {
         let mut has_changed = false;
         let mut paths = Vec::new();
         collect(&best, &mut Vec::new(), &mut paths);
         for path in paths {
             for smaller in variants(&best, &path) {
-                if left == 0 {
+                if left == 0 || memory_left.take(memory(&smaller) as u64).is_err() {
                     return best;
                 }
                 left -= 1;

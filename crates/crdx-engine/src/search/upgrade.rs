@@ -1,17 +1,18 @@
 //! What the update of a CRD does to the objects that the old CRD accepts.
 
-mod places;
+mod goals;
 mod run;
 
-use super::probe::{Probe, ProbeError, Question};
-use super::{Answer, Counterexample, Effort, Unknown, proof};
+use super::answer::{Answer, Effort, Unknown};
+use super::probe::{Counterexample, Probe, ProbeError, Question};
+use super::proof;
 use crate::examples::{self, Checker, ExampleError, ExampleFields};
 use crate::rehearsal::{Plan, PlanError, Releases};
 use crdx_server::crd::{self, Spec};
 use crdx_server::server::{Response, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::Release;
-pub use places::PlaceEffect;
+pub use goals::GoalEffect;
 use run::Run;
 
 /// The answers for all versions.
@@ -79,23 +80,23 @@ pub fn upgrade(
     Ok(Upgrade { answer, versions })
 }
 
-/// The objects that show an effect at the places of one version.
+/// The objects that show effects at given paths of one version.
 #[derive(Clone, Debug, Default)]
 pub struct Witnesses {
-    /// An object for each place.
+    /// An object for each path.
     pub objects: Vec<Option<Counterexample>>,
     /// The number of objects, and updates, that were sent and that the old CRD accepts.
     pub accepted: usize,
 }
 
-/// Searches for an object for each of the places (`spec.list[*].name`) on which the update of a CRD has an effect there.
+/// Searches for an object for each of the paths (`spec.list[*].name`) on which the update of a CRD has an effect there.
 /// There are none if the new CRD is rejected or does not serve the version, or if a webhook converts its objects.
 ///
 /// # Errors
 /// The CRDs cannot be read, or they are not versions of one another.
 pub fn witnesses(
     (old, new): (&Value, &Value),
-    (version, places): (&str, &[(String, PlaceEffect)]),
+    (version, goals): (&str, &[(String, GoalEffect)]),
     release: Release,
     now: Timestamp,
     effort: Effort,
@@ -106,12 +107,12 @@ pub fn witnesses(
     let crds = Crds { old, new, before: &before, after: &after, release };
     let is_served = |spec: &Spec| spec.version(version).is_some_and(|version| version.served);
     if !plan.is_accepted() || !is_served(&before) || !is_served(&after) || crds.needs_webhook(version) {
-        return Ok(Witnesses { objects: vec![None; places.len()], accepted: 0 });
+        return Ok(Witnesses { objects: vec![None; goals.len()], accepted: 0 });
     }
     let probe = crds.probe(&plan, version)?;
-    let mut run = Run::new(&probe, effort, &[]).at(places);
+    let mut run = Run::new(&probe, effort, &[]).at(goals);
     run.search();
-    Ok(Witnesses { accepted: run.accepted(), objects: run.at_places() })
+    Ok(Witnesses { accepted: run.accepted(), objects: run.at_goals() })
 }
 
 struct Crds<'c> {

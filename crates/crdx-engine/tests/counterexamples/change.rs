@@ -88,7 +88,7 @@ fn changed(node: &mut Map, type_: &str, rng: &mut Rng) -> Option<String> {
                 "required",
                 "x-kubernetes-list-type",
             ];
-            let present: Vec<&&str> = keys.iter().filter(|key| node.contains_key(**key)).collect();
+            let present: Vec<&&str> = keys.iter().filter(|key| node.contains_key(key)).collect();
             if present.is_empty() {
                 return None;
             }
@@ -139,14 +139,14 @@ fn changed(node: &mut Map, type_: &str, rng: &mut Rng) -> Option<String> {
             node.get_mut("properties")?.as_object_mut()?.insert("addedField".to_owned(), yaml(schema));
             Some(format!("with addedField {schema}"))
         }
-        ("object", _) => set(node, *rng.pick(&["minProperties", "maxProperties"]), *rng.pick(&["1", "2", "3"])),
+        ("object", _) => set(node, rng.text(&["minProperties", "maxProperties"]), rng.text(&["1", "2", "3"])),
         ("string", 2) => set(node, "maxLength", &format!("{}", [0, 1, 5, 12, 60, 253][rng.below(6)])),
         ("string", 3) => set(node, "minLength", &format!("{}", [1, 2, 8, 20][rng.below(4)])),
         ("string", 4) => {
-            set(node, "pattern", *rng.pick(&["'^[a-z]+$'", "'^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'", "'^.*$'", "'e'"]))
+            set(node, "pattern", rng.text(&["'^[a-z]+$'", "'^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'", "'^.*$'", "'e'"]))
         }
-        ("string", 5) => set(node, "format", *rng.pick(&["date-time", "uri", "ipv4", "int32"])),
-        ("string", 6) => set(node, "default", *rng.pick(&["a", "example"])),
+        ("string", 5) => set(node, "format", rng.text(&["date-time", "uri", "ipv4", "int32"])),
+        ("string", 6) => set(node, "default", rng.text(&["a", "example"])),
         ("string", 7) => {
             let rules = [
                 "self != 'zebra'",
@@ -159,17 +159,17 @@ fn changed(node: &mut Map, type_: &str, rng: &mut Rng) -> Option<String> {
             set(node, "x-kubernetes-validations", &format!("[{{rule: \"{}\"}}]", rng.pick(&rules)))
         }
         ("string", _) => set(node, "type", "integer"),
-        ("integer" | "number", 2 | 3) => set(node, "minimum", *rng.pick(&["0", "1", "-5", "100"])),
-        ("integer" | "number", 4 | 5) => set(node, "maximum", *rng.pick(&["0", "10", "65535"])),
-        ("integer" | "number", 6) => set(node, "multipleOf", *rng.pick(&["2", "5"])),
-        ("integer" | "number", 7) => set(node, "default", *rng.pick(&["1", "7"])),
+        ("integer" | "number", 2 | 3) => set(node, "minimum", rng.text(&["0", "1", "-5", "100"])),
+        ("integer" | "number", 4 | 5) => set(node, "maximum", rng.text(&["0", "10", "65535"])),
+        ("integer" | "number", 6) => set(node, "multipleOf", rng.text(&["2", "5"])),
+        ("integer" | "number", 7) => set(node, "default", rng.text(&["1", "7"])),
         ("integer" | "number", 8) => set(node, "x-kubernetes-validations", "[{rule: \"self >= oldSelf\"}]"),
         ("integer" | "number", _) => set(node, "type", if type_ == "integer" { "number" } else { "integer" }),
-        ("array", 2 | 3) => set(node, "maxItems", *rng.pick(&["0", "1", "2", "16"])),
-        ("array", 4) => set(node, "minItems", *rng.pick(&["1", "2"])),
+        ("array", 2 | 3) => set(node, "maxItems", rng.text(&["0", "1", "2", "16"])),
+        ("array", 4) => set(node, "minItems", rng.text(&["1", "2"])),
         ("array", 5) => set(node, "x-kubernetes-list-type", "set"),
         ("array", _) => set(node, "x-kubernetes-validations", "[{rule: \"self.size() != 1\"}]"),
-        ("boolean", 2..=4) => set(node, "default", *rng.pick(&["true", "false"])),
+        ("boolean", 2..=4) => set(node, "default", rng.text(&["true", "false"])),
         ("boolean", _) => set(node, "x-kubernetes-validations", "[{rule: \"self\"}]"),
         _ => None,
     }

@@ -210,7 +210,7 @@ impl RandomObjects {
         match at {
             Value::Object(members) if !stops && !schema.properties.is_empty() => {
                 let known: Vec<&String> = schema.properties.keys().collect();
-                let present: Vec<&String> = known.iter().copied().filter(|name| members.contains_key(*name)).collect();
+                let present: Vec<&String> = known.iter().copied().filter(|name| members.contains_key(name)).collect();
                 // Deeper values are as likely as missing ones.
                 let name = if present.is_empty() || self.rng.chance(3) {
                     *self.rng.pick(&known)

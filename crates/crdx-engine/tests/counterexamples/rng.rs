@@ -7,7 +7,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -15,7 +15,7 @@ impl Rng {
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
-        ((self.next() >> 33) as usize) % limit.max(1)
+        ((self.number() >> 33) as usize) % limit.max(1)
     }
 
     pub fn chance(&mut self, one_in: usize) -> bool {
@@ -24,5 +24,9 @@ impl Rng {
 
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
+    }
+
+    pub fn text(&mut self, all: &[&'static str]) -> &'static str {
+        all[self.below(all.len())]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{BreakingChange, ChangeKind};
 use crate::report::SourceLocation;
-use crate::search::upgrade::{self, PlaceEffect};
+use crate::search::upgrade::{self, GoalEffect};
 use crate::search::{Counterexample, Effort};
 use crdx_server::server::Timestamp;
 use crdx_value::Value;
@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 /// The effort of the search for all changes of a version.
 pub const EFFORT: Effort = Effort { objects: 600, seed: 0 };
 
-/// A breaking change with its place in the new CRD and an object.
+/// The maximum number of changes for which an object is searched.
+const MAX_SEARCHED: usize = 64;
+
+/// A breaking change with its location in the new CRD and an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedChange {
     /// The change.
@@ -43,14 +46,14 @@ pub fn search(
     effort: Effort,
 ) {
     let mut by_version: BTreeMap<String, Vec<&mut LocatedChange>> = BTreeMap::new();
-    for located in changes.iter_mut().filter(|located| is_of_schema(&located.change)) {
+    for located in changes.iter_mut().filter(|located| is_of_schema(&located.change)).take(MAX_SEARCHED) {
         let Some(version) = located.change.versions.first() else { continue };
         by_version.entry(version.clone()).or_default().push(located);
     }
     for (version, mut changes) in by_version {
-        let place = |located: &&mut LocatedChange| (located.change.path.clone(), effect(located.change.kind));
-        let places: Vec<(String, PlaceEffect)> = changes.iter().map(place).collect();
-        let found = upgrade::witnesses((old, new), (&version, &places), release, now, effort);
+        let goal = |located: &&mut LocatedChange| (located.change.path.clone(), effect(located.change.kind));
+        let goals: Vec<(String, GoalEffect)> = changes.iter().map(goal).collect();
+        let found = upgrade::witnesses((old, new), (&version, &goals), release, now, effort);
         let Ok(found) = found else { continue };
         for (located, object) in changes.iter_mut().zip(found.objects) {
             located.evidence = match object {
@@ -63,22 +66,22 @@ pub fn search(
 }
 
 /// Returns what shows a change of this kind.
-fn effect(kind: ChangeKind) -> PlaceEffect {
+fn effect(kind: ChangeKind) -> GoalEffect {
     match kind {
-        ChangeKind::Required => PlaceEffect::Missing,
-        ChangeKind::Removed => PlaceEffect::Pruned,
-        ChangeKind::Default => PlaceEffect::Defaulted,
+        ChangeKind::Required => GoalEffect::Missing,
+        ChangeKind::Removed => GoalEffect::Pruned,
+        ChangeKind::Default => GoalEffect::Defaulted,
         ChangeKind::Type
         | ChangeKind::Enum
         | ChangeKind::Tightened
         | ChangeKind::ListType
         | ChangeKind::VersionRemoved
         | ChangeKind::Renamed
-        | ChangeKind::Subresource => PlaceEffect::Invalid,
+        | ChangeKind::Subresource => GoalEffect::Invalid,
     }
 }
 
-/// Returns false for changes whose effect is not at a place of an object.
+/// Returns false for changes whose effect is not at a path of an object.
 fn is_of_schema(change: &BreakingChange) -> bool {
     !matches!(change.kind, ChangeKind::VersionRemoved | ChangeKind::Renamed | ChangeKind::Subresource)
 }

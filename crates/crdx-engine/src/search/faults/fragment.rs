@@ -30,10 +30,7 @@ pub fn uses(node: &Schema, rule: &str) -> Option<Uses> {
 
 /// The schema of a field whose parents are required.
 pub fn field<'s>(node: &'s Schema, path: &[String]) -> Option<&'s Schema> {
-    let (last, parents) = match path.split_last() {
-        Some(both) => both,
-        None => return Some(node),
-    };
+    let Some((last, parents)) = path.split_last() else { return Some(node) };
     let parent = parents.iter().try_fold(node, |node, name| {
         node.property(name).filter(|child| node.required.contains(name) && !child.nullable)
     })?;

@@ -11,7 +11,7 @@ use crdx_value::{Value, json, object};
 use std::collections::BTreeMap;
 
 /// A case, by the index of the value of each field, and the rules that hold in it.
-struct Case {
+struct TruthCase {
     choice: Vec<usize>,
     holds: Vec<bool>,
 }
@@ -21,7 +21,7 @@ struct TruthTable {
     /// The indices of the rules.
     rules: Vec<usize>,
     fields: Vec<FieldCases>,
-    cases: Vec<Case>,
+    cases: Vec<TruthCase>,
 }
 
 /// Returns the faults of the rules of a node.
@@ -74,7 +74,7 @@ impl TruthTable {
             for one in evaluations {
                 *holds.get_mut(one.rule)? = one.holds;
             }
-            cases.push(Case { choice, holds });
+            cases.push(TruthCase { choice, holds });
         }
         (!cases.is_empty()).then_some(Self { rules, fields, cases })
     }
@@ -88,11 +88,10 @@ impl TruthTable {
             if values.any(|value| value != first) {
                 return None;
             }
-            let (kind, what) = match first {
-                true => {
-                    (FaultKind::DeadRule, "is true for every value that the schema allows, so it never rejects any")
-                }
-                false => (FaultKind::UnsatisfiableRule, "is false for every value that the schema allows"),
+            let (kind, what) = if first {
+                (FaultKind::DeadRule, "is true for every value that the schema allows, so it never rejects any")
+            } else {
+                (FaultKind::UnsatisfiableRule, "is false for every value that the schema allows")
             };
             let rule = node.schema.x_validations.get(*index)?.rule.trim();
             Some(node.fault(kind, &keyword, format!("{}: the rule {rule:?} {what} (proved)", node.path())))
@@ -102,7 +101,7 @@ impl TruthTable {
 
     /// Rules that hold whenever another one does.
     fn implied(&self, node: &FaultNode<'_>) -> Vec<Fault> {
-        let holds = |case: &Case, position: usize| case.holds.get(position).copied().unwrap_or_default();
+        let holds = |case: &TruthCase, position: usize| case.holds.get(position).copied().unwrap_or_default();
         let varies = |position: usize| {
             let count = self.cases.iter().filter(|case| holds(case, position)).count();
             count > 0 && count < self.cases.len()
@@ -127,7 +126,7 @@ impl TruthTable {
 
     /// Values that no case has in which all rules hold.
     fn impossible(&self, node: &FaultNode<'_>) -> Vec<Fault> {
-        let valid: Vec<&Case> = self.cases.iter().filter(|case| case.holds.iter().all(|holds| *holds)).collect();
+        let valid: Vec<&TruthCase> = self.cases.iter().filter(|case| case.holds.iter().all(|holds| *holds)).collect();
         let is_single =
             |position: usize| self.cases.iter().all(|case| !case.holds.get(position).copied().unwrap_or_default());
         if (0..self.rules.len()).any(is_single) {

@@ -111,3 +111,96 @@ fn an_object_shows_a_message_that_fails() {
     assert_eq!(found(&of("'b is ' + self.b")), ["FailingMessage .x-kubernetes-validations[0].messageExpression"]);
     assert_eq!(found(&of("'a is ' + string(self.a)")), [""; 0]);
 }
+
+/// Faults like those in published CRDs, deeper in a schema and beside rules without a fault.
+#[test]
+fn planted_faults_are_found() {
+    for (spec, fault) in [
+        // Branches.
+        (
+            "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}, {required: [a]}]}",
+            "ImpossibleBranch .oneOf[0]",
+        ),
+        (
+            "{type: object, required: [kind], properties: {kind: {type: string, enum: [A, B]}, b: {type: string}}, anyOf: [{properties: {kind: {enum: [A]}}}, {properties: {kind: {enum: [C]}}, required: [b]}]}",
+            "ImpossibleBranch .anyOf[1]",
+        ),
+        // Rules below lists and maps.
+        (
+            "{type: object, properties: {l: {type: array, maxItems: 9, items: {type: object, required: [port], properties: {port: {type: integer, minimum: 1, maximum: 65535}}, x-kubernetes-validations: [{rule: self.port > 0}]}}}}",
+            "DeadRule .properties[l].items.x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {m: {type: object, maxProperties: 5, additionalProperties: {type: string, enum: [on, off, auto], x-kubernetes-validations: [{rule: \"self.endsWith('x')\"}]}}}}",
+            "UnsatisfiableRule .properties[m].additionalProperties.x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {l: {type: array, minItems: 1, maxItems: 5, items: {type: string}, x-kubernetes-validations: [{rule: size(self) > 0}]}}}",
+            "DeadRule .properties[l].x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {f: {type: boolean, x-kubernetes-validations: [{rule: self || !self}]}}}",
+            "DeadRule .properties[f].x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {n: {type: number, minimum: 1, x-kubernetes-validations: [{rule: self >= 0}]}}}",
+            "DeadRule .properties[n].x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {s: {type: string, minLength: 3, maxLength: 9, x-kubernetes-validations: [{rule: \"self != '' && size(self) != 2\"}]}}}",
+            "DeadRule .properties[s].x-kubernetes-validations[0].rule",
+        ),
+        (
+            "{type: object, properties: {s: {type: string, maxLength: 3, x-kubernetes-validations: [{rule: \"self == 'Always'\"}]}}}",
+            "UnsatisfiableRule .properties[s].x-kubernetes-validations[0].rule",
+        ),
+        // Values that rules exclude.
+        (
+            "{type: object, required: [mode], properties: {mode: {type: string, enum: [a, b]}, x: {type: integer}}, x-kubernetes-validations: [{rule: \"self.mode == 'a' || has(self.x)\"}, {rule: \"self.mode == 'a' || !has(self.x)\"}]}",
+            "ImpossibleValue .x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {x: {type: integer, nullable: true}, z: {type: boolean}}, x-kubernetes-validations: [{rule: '!has(self.x)'}, {rule: '!has(self.x) || !has(self.z)'}]}",
+            "ImpliedRule .x-kubernetes-validations[1].rule",
+        ),
+        (
+            "{type: object, properties: {x: {type: integer, minimum: 0}}, x-kubernetes-validations: [{rule: '!has(self.x) || self.x > 5'}, {rule: '!has(self.x) || self.x < 6'}]}",
+            "ImpossibleValue .x-kubernetes-validations",
+        ),
+        (
+            "{type: object, required: [x], properties: {x: {type: integer}}, x-kubernetes-validations: [{rule: self.x > 5}, {rule: self.x < 6}]}",
+            "Unsatisfiable .x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {x: {type: string, enum: ['1', '22'], maxLength: 1}}}",
+            "ImpossibleValue .properties[x].enum",
+        ),
+        (
+            "{type: object, properties: {l: {type: array, minItems: 3, maxItems: 2, items: {type: string}}}}",
+            "Unsatisfiable .properties[l].minItems",
+        ),
+        // Objects.
+        (
+            "{type: object, properties: {p: {type: object, properties: {min: {type: integer, default: 3}, max: {type: integer, default: 2}}, x-kubernetes-validations: [{rule: self.min <= self.max}]}}}",
+            "DefaultViolatesRule .properties[p].properties[max].default",
+        ),
+        (
+            "{type: object, properties: {p: {type: object, properties: {id: {type: integer, x-kubernetes-validations: [{rule: self == oldSelf}]}}}}}",
+            "AvoidableTransition .properties[p].properties[id].x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {n: {type: integer, x-kubernetes-validations: [{rule: self > oldSelf}]}}}",
+            "UnchangedUpdate .properties[n].x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {l: {type: array, maxItems: 5, items: {type: string, maxLength: 5}, x-kubernetes-validations: [{rule: 'size(self) > 1', messageExpression: \"'second is ' + self[1]\"}]}}}",
+            "FailingMessage .properties[l].x-kubernetes-validations[0].messageExpression",
+        ),
+        (
+            "{type: object, required: [a], properties: {a: {type: string, maxLength: 9}}, x-kubernetes-validations: [{rule: \"self.a == 'ok'\", messageExpression: \"string(int(self.a))\"}]}",
+            "FailingMessage .x-kubernetes-validations[0].messageExpression",
+        ),
+    ] {
+        assert!(found(spec).iter().any(|one| one == fault), "{fault} {:?} {spec}", found(spec));
+    }
+}

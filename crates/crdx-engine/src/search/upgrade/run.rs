@@ -1,12 +1,13 @@
 //! The search for one version.
 
-use super::places::{Place, PlaceEffect};
+use super::goals::{EffectGoal, GoalEffect};
 use crate::examples::{self, Example, ExampleFields, search::accepted};
+use crate::search::answer::{Answer, Effort, Unknown};
 use crate::search::candidates::{self, Edit};
 use crate::search::differing::{self, DifferingNode};
 use crate::search::probe::{Counterexample, Probe, Question};
 use crate::search::random::Random;
-use crate::search::{Answer, Effort, Unknown, shrink};
+use crate::search::shrink;
 use crdx_server::schema::Schema;
 use crdx_value::steps::{Steps, memory};
 use crdx_value::{Value, json};
@@ -29,8 +30,8 @@ pub struct Run<'r> {
     new: Arc<Schema>,
     open: Vec<Question>,
     found: BTreeMap<Question, Counterexample>,
-    /// The places for each of which an object is wanted.
-    places: Vec<Place>,
+    /// The effects at given paths for each of which an object is wanted.
+    goals: Vec<EffectGoal>,
     /// Different objects that the old CRD accepts, from which the search goes on.
     starts: Vec<Value>,
     /// The example objects.
@@ -53,7 +54,7 @@ impl<'r> Run<'r> {
             new: Arc::clone(&probe.new.schema),
             open: open.to_vec(),
             found: BTreeMap::new(),
-            places: Vec::new(),
+            goals: Vec::new(),
             starts: Vec::new(),
             bases: Vec::new(),
             seen: HashSet::new(),
@@ -66,15 +67,15 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Also searches for objects that show an effect at each of these places.
-    pub fn at(mut self, places: &[(String, PlaceEffect)]) -> Self {
-        self.places = places.iter().map(|(path, effect)| Place::new(path, *effect)).collect();
+    /// Also searches for objects that show an effect at each of these paths.
+    pub fn at(mut self, goals: &[(String, GoalEffect)]) -> Self {
+        self.goals = goals.iter().map(|(path, effect)| EffectGoal::new(path, *effect)).collect();
         self
     }
 
-    /// Returns the objects that were found for the places.
-    pub fn at_places(self) -> Vec<Option<Counterexample>> {
-        self.places.into_iter().map(|place| place.found).collect()
+    /// Returns the objects that were found for the paths.
+    pub fn at_goals(self) -> Vec<Option<Counterexample>> {
+        self.goals.into_iter().map(|goal| goal.found).collect()
     }
 
     /// Returns the number of objects and updates that the old CRD accepted.
@@ -115,11 +116,11 @@ impl<'r> Run<'r> {
         self.left == 0
             || self.memory.are_spent()
             || self.cost.are_spent()
-            || (self.open.iter().all(|question| self.found.contains_key(question)) && self.has_all_places())
+            || (self.open.iter().all(|question| self.found.contains_key(question)) && self.has_all_goals())
     }
 
-    fn has_all_places(&self) -> bool {
-        self.places.iter().all(|place| place.found.is_some())
+    fn has_all_goals(&self) -> bool {
+        self.goals.iter().all(|goal| goal.found.is_some())
     }
 
     /// Tries the examples, also with a status.
@@ -213,7 +214,7 @@ impl<'r> Run<'r> {
         match self.probe.effects(&object) {
             Ok(effects) => {
                 self.accepted += 1;
-                self.places.iter_mut().for_each(|place| place.note(&object, None, &effects));
+                self.goals.iter_mut().for_each(|goal| goal.note(&object, None, &effects));
                 for (question, details) in effects {
                     self.note(question, Counterexample { object: object.clone(), updated: None, details });
                 }
@@ -252,7 +253,7 @@ impl<'r> Run<'r> {
         let starts = self.starts.clone();
         let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
         for (from, to) in pairs {
-            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_places()) {
+            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_goals()) {
                 return;
             }
             self.left -= 1;
@@ -262,8 +263,8 @@ impl<'r> Run<'r> {
                 continue;
             };
             let updated = (from != to).then(|| to.clone());
-            let effects = vec![(question, details.clone())];
-            self.places.iter_mut().for_each(|place| place.note(from, updated.as_ref(), &effects));
+            let effects = [(question, details.clone())];
+            self.goals.iter_mut().for_each(|goal| goal.note(from, updated.as_ref(), &effects));
             self.note(question, Counterexample { object: from.clone(), updated, details });
         }
     }
@@ -274,12 +275,12 @@ impl<'r> Run<'r> {
             let smallest = shrunk(&found, |object, updated| self.shows(question, object, updated));
             self.found.extend(smallest.map(|smallest| (question, smallest)));
         }
-        let mut places = std::mem::take(&mut self.places);
-        for place in &mut places {
-            let Some(found) = place.found.take() else { continue };
-            place.found = shrunk(&found, |object, updated| self.shows_at(place, object, updated));
+        let mut goals = std::mem::take(&mut self.goals);
+        for goal in &mut goals {
+            let Some(found) = goal.found.take() else { continue };
+            goal.found = shrunk(&found, |object, updated| self.shows_goal(goal, object, updated));
         }
-        self.places = places;
+        self.goals = goals;
     }
 
     /// Returns the details of an effect on an object, or on the update of one.
@@ -295,11 +296,11 @@ impl<'r> Run<'r> {
         if is_update { self.probe.update(object, updated.unwrap_or(object)) } else { None }
     }
 
-    fn shows_at(&self, place: &Place, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
-        let of_object = || Some(place.details(&self.probe.effects(object).ok()?));
+    fn shows_goal(&self, goal: &EffectGoal, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
+        let of_object = || Some(goal.details(&self.probe.effects(object).ok()?));
         let of_update = || {
             let details = self.probe.update(object, updated.unwrap_or(object))?;
-            Some(place.details(&vec![(Question::UpdateRejected, details)]))
+            Some(goal.details(&[(Question::UpdateRejected, details)]))
         };
         let of_object = if updated.is_none() { of_object() } else { None };
         of_object.filter(|details| !details.is_empty()).or_else(of_update).filter(|details| !details.is_empty())

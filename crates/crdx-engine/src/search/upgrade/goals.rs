@@ -1,13 +1,12 @@
-//! Objects that show an effect at a given place, such as `spec.list[*].name`.
+//! Objects that show an effect at a given path, such as `spec.list[*].name`.
 
-use crate::search::Counterexample;
-use crate::search::probe::{Effects, Question};
+use crate::search::probe::{Counterexample, Effect, Question};
 use crdx_server::rules::node::steps;
 use crdx_value::Value;
 
-/// What happens at a place.
+/// What happens at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceEffect {
+pub enum GoalEffect {
     /// A field is required and missing.
     Missing,
     /// A value is rejected.
@@ -18,7 +17,7 @@ pub enum PlaceEffect {
     Defaulted,
 }
 
-impl PlaceEffect {
+impl GoalEffect {
     fn is_of(self, question: Question, detail: &str) -> bool {
         let is_rejection = matches!(question, Question::CreateRejected | Question::UpdateRejected);
         let is_missing = detail.ends_with(": Required value");
@@ -31,25 +30,25 @@ impl PlaceEffect {
     }
 }
 
-/// A place and the object that shows an effect there.
+/// A path at which an effect is looked for, and the object that shows it.
 #[derive(Debug)]
-pub struct Place {
+pub struct EffectGoal {
     /// The names on the path; `*` is any name or index.
     pattern: Vec<String>,
-    effect: PlaceEffect,
+    effect: GoalEffect,
     /// The first object that was found.
     pub found: Option<Counterexample>,
 }
 
-impl Place {
-    /// Creates a place from the path of values, as `lint` prints it.
-    pub fn new(path: &str, effect: PlaceEffect) -> Self {
+impl EffectGoal {
+    /// Creates a goal from the path of values, as `lint` prints it.
+    pub fn new(path: &str, effect: GoalEffect) -> Self {
         let pattern = if path == "self" { Vec::new() } else { steps(path).unwrap_or_default() };
         Self { pattern, effect, found: None }
     }
 
-    /// Returns the details of an effect that are about this place: the path of each precedes `: `.
-    pub fn details(&self, effects: &Effects) -> Vec<String> {
+    /// Returns the details of an effect that are about this path: the path of each precedes `: `.
+    pub fn details(&self, effects: &[Effect]) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for (question, details) in effects {
             let here = |detail: &&String| self.effect.is_of(*question, detail) && self.is_at(detail);
@@ -66,12 +65,12 @@ impl Place {
         let path = detail.split_once(": ").map_or(detail, |(path, _)| path);
         let Ok(path) = steps(if path == "<nil>" { "" } else { path }) else { return false };
         path.len() >= self.pattern.len() && self.pattern.iter().zip(&path).all(|(one, other)| one == "*" || one == other)
-            // A place that is the whole object has only errors about it.
+            // A path that is the whole object has only errors about it.
             && (!self.pattern.is_empty() || path.is_empty())
     }
 
     /// Keeps the object if it shows an effect here and none was found before.
-    pub fn note(&mut self, object: &Value, updated: Option<&Value>, effects: &Effects) {
+    pub fn note(&mut self, object: &Value, updated: Option<&Value>, effects: &[Effect]) {
         if self.found.is_some() {
             return;
         }
@@ -97,7 +96,7 @@ mod tests {
             ("self", "<nil>: Invalid value: \"object\": failed rule", true),
             ("self", "spec.a: Invalid value", false),
         ] {
-            assert_eq!(Place::new(pattern, PlaceEffect::Invalid).is_at(detail), is_there, "{pattern} {detail}");
+            assert_eq!(EffectGoal::new(pattern, GoalEffect::Invalid).is_at(detail), is_there, "{pattern} {detail}");
         }
     }
 }

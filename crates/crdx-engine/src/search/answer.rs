@@ -1,0 +1,36 @@
+//! The answers of a search, and its effort.
+
+use super::probe::Counterexample;
+
+/// How much a search tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// The most objects that are sent.
+    pub objects: usize,
+    /// The seed of the random part; the same seed gives the same answers.
+    pub seed: u64,
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// An object that shows the effect.
+    Found(Box<Counterexample>),
+    /// No object can show it: this follows from the CRDs.
+    NonePossible,
+    /// No object was found; there may be one.
+    NoneFound,
+    /// The question depends on an answer that is not known.
+    CannotTell(Unknown),
+}
+
+/// The reason why a question has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unknown {
+    /// Objects are converted by a webhook, which is not called.
+    #[error("a webhook converts objects between this version and the stored version")]
+    ConversionWebhook,
+    /// The current CRD accepts no object that the search tried.
+    #[error("no object was found that the old CRD accepts")]
+    NoObject,
+}
