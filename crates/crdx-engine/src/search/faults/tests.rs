@@ -131,7 +131,7 @@ fn planted_faults_are_found() {
             "DeadRule .properties[l].items.x-kubernetes-validations[0].rule",
         ),
         (
-            "{type: object, properties: {m: {type: object, maxProperties: 5, additionalProperties: {type: string, enum: [on, off, auto], x-kubernetes-validations: [{rule: \"self.endsWith('x')\"}]}}}}",
+            "{type: object, properties: {m: {type: object, maxProperties: 5, additionalProperties: {type: string, enum: [always, never, auto], x-kubernetes-validations: [{rule: \"self.endsWith('x')\"}]}}}}",
             "UnsatisfiableRule .properties[m].additionalProperties.x-kubernetes-validations[0].rule",
         ),
         (
@@ -143,8 +143,8 @@ fn planted_faults_are_found() {
             "DeadRule .properties[f].x-kubernetes-validations[0].rule",
         ),
         (
-            "{type: object, properties: {n: {type: number, minimum: 1, x-kubernetes-validations: [{rule: self >= 0}]}}}",
-            "DeadRule .properties[n].x-kubernetes-validations[0].rule",
+            "{type: object, properties: {weight: {type: number, minimum: 1, x-kubernetes-validations: [{rule: self >= 0}]}}}",
+            "DeadRule .properties[weight].x-kubernetes-validations[0].rule",
         ),
         (
             "{type: object, properties: {s: {type: string, minLength: 3, maxLength: 9, x-kubernetes-validations: [{rule: \"self != '' && size(self) != 2\"}]}}}",
@@ -189,8 +189,8 @@ fn planted_faults_are_found() {
             "AvoidableTransition .properties[p].properties[id].x-kubernetes-validations",
         ),
         (
-            "{type: object, properties: {n: {type: integer, x-kubernetes-validations: [{rule: self > oldSelf}]}}}",
-            "UnchangedUpdate .properties[n].x-kubernetes-validations",
+            "{type: object, properties: {generation: {type: integer, x-kubernetes-validations: [{rule: self > oldSelf}]}}}",
+            "UnchangedUpdate .properties[generation].x-kubernetes-validations",
         ),
         (
             "{type: object, properties: {l: {type: array, maxItems: 5, items: {type: string, maxLength: 5}, x-kubernetes-validations: [{rule: 'size(self) > 1', messageExpression: \"'second is ' + self[1]\"}]}}}",
