@@ -75,9 +75,17 @@ pub(crate) fn schema_at<'s>(schema: &'s Schema, path: &[String]) -> Option<(&'s 
 
 /// Returns the changes for an error at `path`: first of the node itself, then of its ancestors, then the removals.
 pub(crate) fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Changes> {
+    first_of_error(root, object, path, usize::MAX)
+}
+
+/// Returns the first `most` changes of [`of_error`]; the values of the others are not generated.
+pub(crate) fn first_of_error(root: &Schema, object: &Value, path: &[String], most: usize) -> Vec<Changes> {
     let mut all = Vec::new();
     let mut removals = Vec::new();
     for length in (0..=path.len()).rev() {
+        if all.len() >= most {
+            break;
+        }
         let here = path.get(..length).unwrap_or_default();
         let Some((schema, required)) = schema_at(root, here) else { continue };
         match here.iter().try_fold(object, |value, name| step(value, name)) {
@@ -88,7 +96,7 @@ pub(crate) fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Ch
                 if here.is_empty() {
                     name(&words, &mut all);
                 }
-                Collector { words: &words, all: &mut all }.node(schema, value, here, LEVELS);
+                Collector { words: &words, most, all: &mut all }.node(schema, value, here, LEVELS);
                 if !required && !here.is_empty() {
                     removals.push(vec![Change { path: here.to_vec(), value: None }]);
                 }
@@ -96,6 +104,7 @@ pub(crate) fn of_error(root: &Schema, object: &Value, path: &[String]) -> Vec<Ch
         }
     }
     all.extend(removals);
+    all.truncate(most);
     all
 }
 
@@ -114,38 +123,55 @@ fn name(words: &Vocabulary, all: &mut Vec<Changes>) {
 
 struct Collector<'c> {
     words: &'c Vocabulary,
+    /// The number of changes after which no more are added.
+    most: usize,
     all: &'c mut Vec<Changes>,
 }
 
 impl Collector<'_> {
-    fn put(&mut self, path: &[String], value: Option<Value>) {
-        self.all.push(vec![Change { path: path.to_vec(), value }]);
+    fn is_full(&self) -> bool {
+        self.all.len() >= self.most
+    }
+
+    fn set(&mut self, path: &[String], value: impl FnOnce() -> Value) {
+        if !self.is_full() {
+            self.all.push(vec![Change { path: path.to_vec(), value: Some(value()) }]);
+        }
+    }
+
+    fn remove(&mut self, path: &[String]) {
+        if !self.is_full() {
+            self.all.push(vec![Change { path: path.to_vec(), value: None }]);
+        }
     }
 
     /// Adds the changes of one node and of the fields that its rules use.
     fn node(&mut self, schema: &Schema, value: &Value, path: &[String], levels: usize) {
+        if self.is_full() {
+            return;
+        }
         if !schema.enum_.is_empty() {
             for one in schema.enum_.iter().filter(|one| *one != value) {
-                self.put(path, Some(one.clone()));
+                self.set(path, || one.clone());
             }
             return;
         }
         match value {
-            Value::Bool(flag) => self.put(path, Some(Value::Bool(!flag))),
+            Value::Bool(flag) => self.set(path, || Value::Bool(!flag)),
             Value::String(now) => {
                 for text in texts(self.words, schema).into_iter().filter(|text| text != now) {
-                    self.put(path, Some(text.into()));
+                    self.set(path, || text.into());
                 }
             }
             Value::Int(_) | Value::Float(_) => {
                 for number in self.numbers(schema).into_iter().filter(|number| number != value) {
-                    self.put(path, Some(number));
+                    self.set(path, || number);
                 }
                 if schema.x_int_or_string {
-                    self.put(path, Some("10%".into()));
+                    self.set(path, || "10%".into());
                 }
             }
-            Value::Null => self.put(path, Some(minimal(schema))),
+            Value::Null => self.set(path, || minimal(schema)),
             Value::Array(items) => self.items(schema, items, path, levels),
             Value::Object(members) => self.members(schema, members, path, levels),
         }
@@ -168,18 +194,18 @@ impl Collector<'_> {
     fn items(&mut self, schema: &Schema, items: &[Value], path: &[String], levels: usize) {
         let Some(item) = schema.items_schema() else { return };
         if let Some((_, fewer)) = items.split_last() {
-            self.put(path, Some(fewer.to_vec().into()));
+            self.set(path, || fewer.to_vec().into());
         }
         let added = |fields: ExampleFields, count: usize| {
             let more = (items.len()..items.len() + count).map(|number| generate::value(item, fields, number));
             items.iter().cloned().chain(more).collect::<Vec<_>>()
         };
-        self.put(path, Some(added(ExampleFields::Minimal, 1).into()));
-        self.put(path, Some(added(ExampleFields::Full, 1).into()));
+        self.set(path, || added(ExampleFields::Minimal, 1).into());
+        self.set(path, || added(ExampleFields::Full, 1).into());
         for length in self.words.lengths() {
             let missing = length.saturating_sub(items.len());
             if missing > 1 {
-                self.put(path, Some(added(ExampleFields::Minimal, missing).into()));
+                self.set(path, || added(ExampleFields::Minimal, missing).into());
             }
         }
         if levels > 0 {
@@ -200,30 +226,30 @@ impl Collector<'_> {
         for (name, property, value) in properties() {
             match value {
                 Some(_) if schema.required.contains(name) => {}
-                Some(_) => self.put(&below(path, name), None),
-                None => self.put(&below(path, name), Some(minimal(property))),
+                Some(_) => self.remove(&below(path, name)),
+                None => self.set(&below(path, name), || minimal(property)),
             }
         }
         for (name, property, value) in properties() {
             let here = below(path, name);
             match value {
                 Some(value) if levels > 0 => self.node(property, value, &here, levels - 1),
-                Some(_) => {}
-                None => {
+                None if !self.is_full() => {
                     let made = minimal(property);
                     self.node(property, &made, &here, 1);
-                    self.put(&here, Some(generate::value(property, ExampleFields::Full, 0)));
+                    self.set(&here, || generate::value(property, ExampleFields::Full, 0));
                 }
+                _ => {}
             }
         }
         if let Some(values) = schema.additional_properties_schema() {
             let named = self.words.texts.iter().filter(|text| !members.contains_key(text)).cloned();
             let keys: Vec<String> = named.chain([strings::numbered("example", members.len())]).collect();
             for key in keys {
-                self.put(&below(path, &key), Some(minimal(values)));
+                self.set(&below(path, &key), || minimal(values));
             }
             for (key, value) in members.iter().take(2) {
-                self.put(&below(path, key), None);
+                self.remove(&below(path, key));
                 if levels > 0 {
                     self.node(values, value, &below(path, key), levels - 1);
                 }

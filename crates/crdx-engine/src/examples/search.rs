@@ -1,7 +1,7 @@
 //! Changes an object step by step until the server accepts it. The object with the fewest errors is changed next; as
 //! soon as a change reduces the errors, the search continues from the new object.
 
-use super::changes::{Changes, changed, of_error, of_unions};
+use super::changes::{Changes, changed, first_of_error, of_unions};
 use super::{Checker, Rejection};
 use crdx_server::rules::node::steps;
 use crdx_value::steps::{Steps, memory};
@@ -34,6 +34,8 @@ struct RejectedObject {
 
 /// Returns the object that the server accepts, or the best of `budget` objects and the reason why the server rejects it.
 pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Option<Rejection>) {
+    // Some changes give an object that was checked before.
+    let most = MAX_CHANGES.min(budget.saturating_mul(2));
     let mut seen = HashSet::new();
     let Some(rejection) = checker.create(&start) else { return (start, None) };
     seen.insert(json::to_string(&start));
@@ -52,7 +54,8 @@ pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Optio
     checked.push(RejectedObject { object: start, rejection, score, changes: None });
     while !over && let Some(Reverse((_, index))) = queue.pop() {
         let Some(current) = checked.get_mut(index) else { break };
-        let changes = current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection));
+        let changes =
+            current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection, most));
         let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
         while let Some(next) = changes.pop_front() {
             let object = changed(&object, &next);
@@ -92,8 +95,8 @@ fn score_of(checker: &Checker, object: &Value, rejection: &Rejection) -> usize {
     weight + rejection.errors.len().max(1)
 }
 
-/// Returns the changes that may remove an error of the object, alternating between the errors.
-fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecDeque<Changes> {
+/// Returns `most` changes that may remove an error of the object, alternating between the errors.
+fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection, most: usize) -> VecDeque<Changes> {
     let mut paths = Vec::new();
     let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
     for error in rejection.errors.iter().take(MAX_ERRORS) {
@@ -104,11 +107,11 @@ fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection) -> VecD
         }
         // Errors of unions are reported at the root.
         let unions = if is_root { of_unions(&checker.schema, object) } else { Vec::new() };
-        of_errors.push(unions.into_iter().chain(of_error(&checker.schema, object, &path)).collect());
+        of_errors.push(unions.into_iter().chain(first_of_error(&checker.schema, object, &path, most)).collect());
         paths.push(path);
     }
     let mut all = VecDeque::new();
-    while all.len() < MAX_CHANGES && of_errors.iter().any(|changes| !changes.is_empty()) {
+    while all.len() < most && of_errors.iter().any(|changes| !changes.is_empty()) {
         all.extend(of_errors.iter_mut().filter_map(VecDeque::pop_front));
     }
     all

@@ -19,6 +19,7 @@ mod schema;
 use crate::examples::Checker;
 use crate::schema_steps::{SchemaStep, schema_path, steps_below, value_path};
 use crdx_server::crd;
+use crdx_server::rules::escape::escape;
 use crdx_server::schema::Schema;
 use crdx_value::Value;
 use crdx_value::release::Release;
@@ -100,20 +101,24 @@ pub struct FaultEffort {
     pub models: usize,
     /// The most objects for one rule.
     pub objects: usize,
+    /// The most requests for the objects of one version.
+    pub requests: u64,
 }
 
 impl FaultEffort {
     /// The effort of `lint`.
-    pub const DEFAULT: Self = Self { models: 256, objects: 40 };
+    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 200 };
     /// The effort of `lint --thorough`.
-    pub const THOROUGH: Self = Self { models: 8192, objects: 400 };
+    pub const THOROUGH: Self = Self { models: 8192, objects: 400, requests: 20_000 };
 }
 
-/// A node of a schema.
+/// A node of a schema that may have a fault.
 struct FaultNode<'s> {
     schema: &'s Schema,
     steps: Vec<SchemaStep>,
     prefix: &'s str,
+    /// True if the node has a default and a rule of a node above names the field.
+    has_default_for_rules: bool,
 }
 
 impl FaultNode<'_> {
@@ -145,32 +150,78 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<
         }
         examined.push(root);
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut nodes = Vec::new();
-        collect(root, &prefix, &mut Vec::new(), &mut nodes);
+        let mut collector =
+            Collector { prefix: &prefix, left: MAX_NODES, steps: Vec::new(), rules: Vec::new(), nodes: Vec::new() };
+        collector.collect(root);
+        let nodes = collector.nodes;
         for node in &nodes {
             found.extend(schema::faults(node, release));
             found.extend(rules::faults(node, release, effort));
         }
+        let of_objects: Vec<&FaultNode<'_>> = nodes.iter().filter(|node| objects::may_have_fault(node)).collect();
         if version.served
-            && nodes.iter().any(|node| !node.schema.x_validations.is_empty())
+            && !of_objects.is_empty()
             && let Ok(checker) = Checker::of_accepted(definition, &version.name, release)
         {
-            found.extend(objects::faults(&checker, &nodes, release, effort));
+            found.extend(objects::faults(&checker, &of_objects, release, effort));
         }
     }
     found
 }
 
-fn collect<'s>(schema: &'s Schema, prefix: &'s str, steps: &mut Vec<SchemaStep>, all: &mut Vec<FaultNode<'s>>) {
-    if all.len() >= MAX_NODES {
-        return;
+/// Collects the nodes that may have a fault.
+struct Collector<'s> {
+    prefix: &'s str,
+    /// The number of nodes that are still examined.
+    left: usize,
+    steps: Vec<SchemaStep>,
+    /// The rules of the nodes above.
+    rules: Vec<&'s str>,
+    nodes: Vec<FaultNode<'s>>,
+}
+
+impl<'s> Collector<'s> {
+    fn collect(&mut self, schema: &'s Schema) {
+        let Some(left) = self.left.checked_sub(1) else { return };
+        self.left = left;
+        let has_default_for_rules = schema.default.is_some() && self.is_named_above();
+        if has_default_for_rules || has_constraints(schema) {
+            self.nodes.push(FaultNode {
+                schema,
+                steps: self.steps.clone(),
+                prefix: self.prefix,
+                has_default_for_rules,
+            });
+        }
+        let above = self.rules.len();
+        self.rules.extend(schema.x_validations.iter().map(|rule| rule.rule.as_str()));
+        for (step, child) in steps_below(schema) {
+            self.steps.push(step);
+            self.collect(child);
+            self.steps.pop();
+        }
+        self.rules.truncate(above);
     }
-    all.push(FaultNode { schema, steps: steps.clone(), prefix });
-    for (step, child) in steps_below(schema) {
-        steps.push(step);
-        collect(child, prefix, steps, all);
-        steps.pop();
+
+    /// Returns true if a rule above contains the name of the field. Without it, only a comparison of whole objects uses the field.
+    fn is_named_above(&self) -> bool {
+        let name = self.steps.iter().rev().find_map(|step| match step {
+            SchemaStep::Property(name) => escape(name),
+            SchemaStep::Items | SchemaStep::Values => None,
+        });
+        name.is_some_and(|name| self.rules.iter().any(|rule| rule.contains(&name)))
     }
+}
+
+/// Returns true if the node has a rule, an enum, a union or a lower limit.
+fn has_constraints(schema: &Schema) -> bool {
+    let limits = [schema.min_length, schema.min_items, schema.min_properties];
+    !schema.x_validations.is_empty()
+        || !schema.enum_.is_empty()
+        || !schema.one_of.is_empty()
+        || !schema.any_of.is_empty()
+        || schema.minimum.is_some()
+        || limits.iter().any(Option::is_some)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use super::rules::clear_rules;
 use super::{Fault, FaultEffort, FaultKind, FaultNode};
-use crate::examples::changes::{changed, of_error};
+use crate::examples::changes::{changed, first_of_error};
 use crate::examples::generate::{self, ExampleFields};
-use crate::examples::{self, Checker, Example};
+use crate::examples::search::accepted;
+use crate::examples::{self, Checker, Rejection};
 use crate::schema_steps::{SchemaStep, below_mut};
 use crate::search::candidates;
 use crate::search::place::placed;
@@ -13,44 +14,44 @@ use crdx_server::rules::node::steps;
 use crdx_server::schema::Schema;
 use crdx_value::Value;
 use crdx_value::release::Release;
+use crdx_value::steps::Steps;
 
-/// The servers of one version, and an object that they accept.
+/// The number of objects that are tried to find one that the server accepts.
+const BASE_BUDGET: usize = 100;
+/// The number of accepted values of a transition rule that are compared.
+const UPDATED: usize = 6;
+
+/// The server of one version, and an object that it accepts.
 struct Subject<'s> {
     checker: &'s Checker,
     base: Value,
     effort: FaultEffort,
+    requests: Steps,
     release: Release,
 }
 
+/// Returns true if an object may show a fault of the node.
+pub fn may_have_fault(node: &FaultNode<'_>) -> bool {
+    let rules = &node.schema.x_validations;
+    node.has_default_for_rules
+        || rules.iter().any(|rule| is_transition(&rule.rule) || !rule.message_expression.is_empty())
+}
+
 /// Returns the faults of a version that an object shows.
-pub fn faults(checker: &Checker, nodes: &[FaultNode<'_>], release: Release, effort: FaultEffort) -> Vec<Fault> {
+pub fn faults(checker: &Checker, nodes: &[&FaultNode<'_>], release: Release, effort: FaultEffort) -> Vec<Fault> {
     let mut found = Vec::new();
-    let rules_above = |node: &FaultNode<'_>| {
-        let is_above =
-            |other: &&FaultNode<'_>| other.steps.len() < node.steps.len() && node.steps.starts_with(&other.steps);
-        nodes.iter().filter(is_above).any(|other| !other.schema.x_validations.is_empty())
-    };
-    let is_of_interest = |node: &&FaultNode<'_>| {
-        let rules = &node.schema.x_validations;
-        rules.iter().any(|rule| is_transition(&rule.rule) || !rule.message_expression.is_empty())
-            || (node.schema.default.is_some() && rules_above(node))
-    };
-    let interesting: Vec<&FaultNode<'_>> = nodes.iter().filter(is_of_interest).collect();
-    if interesting.is_empty() {
-        return found;
-    }
-    let Ok(Example { object, rejection: None }) = examples::example(checker, ExampleFields::Minimal) else {
-        return found;
-    };
-    let subject = Subject { checker, base: object, effort, release };
-    for node in interesting {
-        if node.schema.default.is_some() && rules_above(node) {
+    let Ok(start) = examples::start(checker, ExampleFields::Minimal) else { return found };
+    let (base, None) = accepted(checker, start, BASE_BUDGET) else { return found };
+    let subject = Subject { checker, base, effort, requests: Steps::new(effort.requests), release };
+    for node in nodes {
+        if node.has_default_for_rules {
             found.extend(subject.default(node));
         }
-        if node.schema.x_validations.iter().any(|rule| is_transition(&rule.rule)) {
+        let rules = &node.schema.x_validations;
+        if rules.iter().any(|rule| is_transition(&rule.rule)) {
             found.extend(subject.transition(node));
         }
-        for (index, rule) in node.schema.x_validations.iter().enumerate() {
+        for (index, rule) in rules.iter().enumerate() {
             if !rule.message_expression.is_empty() && !is_transition(&rule.rule) {
                 found.extend(subject.message(node, index));
             }
@@ -68,17 +69,34 @@ impl Subject<'_> {
         placed(&self.checker.schema, &self.base, &node.steps, value)
     }
 
+    /// The server's answer to a create; `None` if the object violates the schema, or no more requests are sent.
+    fn create(&self, object: &Value) -> Option<Result<(), Rejection>> {
+        if self.requests.are_spent() || self.checker.violates_schema(object) {
+            return None;
+        }
+        self.requests.take(1).ok()?;
+        Some(self.checker.create(object).map_or(Ok(()), Err))
+    }
+
+    fn accepts(&self, object: &Value) -> bool {
+        matches!(self.create(object), Some(Ok(())))
+    }
+
+    /// The server's answer to an update; `None` if the server rejects the existing object, or no more requests are sent.
+    fn update(&self, from: &Value, to: &Value) -> Option<Result<(), Rejection>> {
+        self.requests.take(2).ok()?;
+        let (_, _, answer) = self.checker.update(from, to)?;
+        Some(answer.map(|_| ()))
+    }
+
     /// An object that lacks the field and is rejected because of the default: it is accepted with another value.
     fn default(&self, node: &FaultNode<'_>) -> Option<Fault> {
         let default = node.schema.default.as_ref()?;
         let object = placed(&self.checker.schema, &self.with(node, Some(default))?, &node.steps, None)?;
-        let rejection = self.checker.create(&object)?;
-        if self.checker.violates_schema(&object) {
-            return None;
-        }
+        let rejection = self.create(&object)?.err()?;
         let values = candidates::values(Some(node.schema), None).into_iter().filter(|value| value != default);
         let mut others = values.take(self.effort.objects).filter_map(|value| self.with(node, Some(&value)));
-        others.find(|other| self.checker.create(other).is_none())?;
+        others.find(|other| self.accepts(other))?;
         let error = rejection.errors.first().map_or_else(|| rejection.message.clone(), ToString::to_string);
         let message = format!("{}: with its default, an object without the field is rejected: {error}", node.path());
         Some(Fault { objects: vec![object], ..node.fault(FaultKind::DefaultViolatesRule, "default", message) })
@@ -87,10 +105,12 @@ impl Subject<'_> {
     /// An update that changes nothing and is rejected, or updates that together avoid a transition rule.
     fn transition(&self, node: &FaultNode<'_>) -> Option<Fault> {
         let keyword = "x-kubernetes-validations";
+        if self.requests.are_spent() {
+            return None;
+        }
         let values = candidates::values(Some(node.schema), None);
-        let objects = values.iter().filter_map(|value| self.with(node, Some(value)));
-        let objects = objects.filter(|object| self.checker.create(object).is_none());
-        let objects: Vec<Value> = objects.take(self.effort.objects.min(6)).collect();
+        let objects = values.iter().filter_map(|value| self.with(node, Some(value))).take(self.effort.objects);
+        let objects: Vec<Value> = objects.filter(|object| self.accepts(object)).take(UPDATED).collect();
         for object in &objects {
             if self.rejects(node, object, object) {
                 let message = format!("{}: a transition rule rejects an update that changes nothing", node.path());
@@ -103,7 +123,7 @@ impl Subject<'_> {
         }
         let first = objects.first()?;
         let unset = placed(&self.checker.schema, first, &node.steps, None)?;
-        let accepts = |from: &Value, to: &Value| matches!(self.checker.update(from, to), Some((_, _, Ok(_))));
+        let accepts = |from: &Value, to: &Value| matches!(self.update(from, to), Some(Ok(())));
         let second = objects.iter().skip(1).find(|second| self.rejects(node, first, second))?;
         if !accepts(first, &unset) || !accepts(&unset, second) {
             return None;
@@ -118,13 +138,16 @@ impl Subject<'_> {
 
     /// Returns true if an update is rejected with an error at the node.
     fn rejects(&self, node: &FaultNode<'_>, from: &Value, to: &Value) -> bool {
-        let Some((_, _, Err(rejection))) = self.checker.update(from, to) else { return false };
+        let Some(Err(rejection)) = self.update(from, to) else { return false };
         let depth = node.steps.len();
         rejection.errors.iter().any(|error| steps(&error.field).is_ok_and(|path| path.len() >= depth) || depth == 0)
     }
 
     /// An object that the rule rejects, and for which its message expression fails.
     fn message(&self, node: &FaultNode<'_>, index: usize) -> Option<Fault> {
+        if self.requests.are_spent() {
+            return None;
+        }
         let rule = node.schema.x_validations.get(index)?;
         let mut schema = Schema::clone(&self.checker.schema);
         clear_rules(&mut schema);
@@ -147,15 +170,12 @@ impl Subject<'_> {
         for start in [minimal, value] {
             let object = if node.steps.is_empty() { self.base.clone() } else { self.with(node, Some(&start))? };
             let path = path_in(&object, &node.steps)?;
-            let changes =
-                of_error(&self.checker.schema, &object, &path).into_iter().map(|changes| changed(&object, &changes));
-            for object in std::iter::once(object.clone()).chain(changes).take(self.effort.objects) {
+            let changes = first_of_error(&self.checker.schema, &object, &path, self.effort.objects);
+            let others = changes.iter().map(|changes| changed(&object, changes));
+            for object in std::iter::once(object.clone()).chain(others) {
                 let sees_defaults =
                     |object: &Value| self.checker.defaulted(object).is_some_and(|object| is_failing(&object));
-                if !self.checker.violates_schema(&object)
-                    && sees_defaults(&object)
-                    && self.checker.create(&object).is_some()
-                {
+                if sees_defaults(&object) && matches!(self.create(&object), Some(Err(_))) {
                     let message = format!(
                         "{}: the messageExpression fails for an object that the rule rejects, so the message is another one",
                         node.path()
