@@ -3,7 +3,7 @@
 use super::ExampleError;
 use crate::kubectl::request::{remove_cluster_state, remove_server_metadata};
 use crate::kubectl::{Operation, request};
-use crdx_server::crd;
+use crdx_server::crd::{self, CustomResourceDefinition};
 use crdx_server::pipeline::compiled::{Dialect, SchemaNode};
 use crdx_server::pipeline::rules::blocked;
 use crdx_server::pipeline::validate::validate;
@@ -68,25 +68,34 @@ impl Checker {
         if answer.code >= 400 {
             return Err(ExampleError::Rejected(answer.body.message().to_owned()));
         }
-        Self::on(server, definition, version, release)
+        Self::on(server, &crd::decode(definition)?.crd, version, release)
     }
 
-    /// As [`new`](Self::new), for a CRD that the server is known to accept: it is not validated again.
+    /// As [`new`](Self::new), for a decoded CRD that the server is known to accept: it is not validated again.
     ///
     /// # Errors
     /// Returns an error if the CRD cannot be read or does not serve the version.
-    pub(crate) fn of_accepted(definition: &Value, version: &str, release: Release) -> Result<Self, ExampleError> {
+    pub(crate) fn of_accepted(
+        definition: &Value,
+        crd: &CustomResourceDefinition,
+        version: &str,
+        release: Release,
+    ) -> Result<Self, ExampleError> {
         let server = Server::builder(release, 0).without_managed_fields().build();
         let mut stored = definition.clone();
         remove_cluster_state(&mut stored);
         remove_server_metadata(&mut stored);
         let seeded = server.seed_definition(&stored, Timestamp::default());
         seeded.map_err(|error| ExampleError::Rejected(error.to_string()))?;
-        Self::on(server, definition, Some(version), release)
+        Self::on(server, crd, Some(version), release)
     }
 
-    fn on(server: Server, definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
-        let crd = crd::decode(definition)?.crd;
+    fn on(
+        server: Server,
+        crd: &CustomResourceDefinition,
+        version: Option<&str>,
+        release: Release,
+    ) -> Result<Self, ExampleError> {
         let is_served = |name: &&str| crd.spec.version(name).is_some_and(|version| version.served);
         let wanted = version.or_else(|| crd.storage_version().filter(is_served));
         let mut served = crd.spec.versions.iter().filter(|one| one.served);

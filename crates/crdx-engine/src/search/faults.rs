@@ -107,7 +107,7 @@ pub struct FaultEffort {
 
 impl FaultEffort {
     /// The effort of `lint`.
-    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 200 };
+    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 300 };
     /// The effort of `lint --thorough`.
     pub const THOROUGH: Self = Self { models: 8192, objects: 400, requests: 20_000 };
 }
@@ -141,7 +141,7 @@ const MAX_NODES: usize = 20_000;
 /// Returns the faults of a CRD that the server accepts, version by version; versions with the same schema are examined once.
 pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<Fault> {
     let Ok(decoded) = crd::decode(definition) else { return Vec::new() };
-    let spec = decoded.crd.spec;
+    let spec = &decoded.crd.spec;
     let (mut found, mut examined) = (Vec::new(), Vec::new());
     for (index, version) in spec.versions.iter().enumerate() {
         let Some(root) = spec.schema(&version.name) else { continue };
@@ -161,7 +161,7 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<
         let of_objects: Vec<&FaultNode<'_>> = nodes.iter().filter(|node| objects::may_have_fault(node)).collect();
         if version.served
             && !of_objects.is_empty()
-            && let Ok(checker) = Checker::of_accepted(definition, &version.name, release)
+            && let Ok(checker) = Checker::of_accepted(definition, &decoded.crd, &version.name, release)
         {
             found.extend(objects::faults(&checker, &of_objects, release, effort));
         }

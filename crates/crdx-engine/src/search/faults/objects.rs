@@ -12,14 +12,17 @@ use crate::search::place::placed;
 use crdx_server::rules::Rules;
 use crdx_server::rules::node::steps;
 use crdx_server::schema::Schema;
-use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
+use crdx_value::{Value, json};
+use std::collections::HashSet;
 
 /// The number of objects that are tried to find one that the server accepts.
 const BASE_BUDGET: usize = 100;
 /// The number of accepted values of a transition rule that are compared.
-const UPDATED: usize = 6;
+const UPDATED: usize = 4;
+/// The number of generated values of a node.
+const GENERATED: usize = 3;
 
 /// The server of one version, and an object that it accepts.
 struct Subject<'s> {
@@ -94,7 +97,7 @@ impl Subject<'_> {
         let default = node.schema.default.as_ref()?;
         let object = placed(&self.checker.schema, &self.with(node, Some(default))?, &node.steps, None)?;
         let rejection = self.create(&object)?.err()?;
-        let values = candidates::values(Some(node.schema), None).into_iter().filter(|value| value != default);
+        let values = simple_values(node.schema).filter(|value| value != default);
         let mut others = values.take(self.effort.objects).filter_map(|value| self.with(node, Some(&value)));
         others.find(|other| self.accepts(other))?;
         let error = rejection.errors.first().map_or_else(|| rejection.message.clone(), ToString::to_string);
@@ -108,8 +111,10 @@ impl Subject<'_> {
         if self.requests.are_spent() {
             return None;
         }
-        let values = candidates::values(Some(node.schema), None);
-        let objects = values.iter().filter_map(|value| self.with(node, Some(value))).take(self.effort.objects);
+        let more = std::iter::once_with(|| candidates::values(Some(node.schema), None)).flatten();
+        let mut seen = HashSet::new();
+        let values = simple_values(node.schema).chain(more).filter(move |value| seen.insert(json::to_string(value)));
+        let objects = values.filter_map(|value| self.with(node, Some(&value))).take(self.effort.objects);
         let objects: Vec<Value> = objects.filter(|object| self.accepts(object)).take(UPDATED).collect();
         for object in &objects {
             if self.rejects(node, object, object) {
@@ -190,6 +195,14 @@ impl Subject<'_> {
         }
         None
     }
+}
+
+/// Returns values that take little time to generate.
+fn simple_values(schema: &Schema) -> impl Iterator<Item = Value> {
+    let made = (0..GENERATED)
+        .flat_map(|number| [ExampleFields::Minimal, ExampleFields::Full].map(|fields| (fields, number)))
+        .map(|(fields, number)| generate::value(schema, fields, number));
+    made.chain(schema.enum_.iter().take(GENERATED).cloned())
 }
 
 /// Returns the path of the first value of a node.
