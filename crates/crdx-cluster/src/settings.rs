@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn a_default_server_has_default_settings() {
         let answers =
-            json::read(br#"{"version":{"emulationMinor":"37"},"gates":{"HPAScaleToZero":true},"flags":{}}"#).unwrap();
+            br#"{"version":{"emulationMinor":"37"},"gates":{"HPAScaleToZero":true},"flags":{"runtime-config":""}}"#;
+        let answers = json::read(answers).unwrap();
         assert_eq!(understood(&answers, Release::new(37).unwrap()), LiveSettings::default());
     }
 }
