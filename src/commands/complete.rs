@@ -394,8 +394,11 @@ mod tests {
             "params",
             "namespace-object",
             "admission-control-config-file",
+            "values",
+            "catalog",
+            "kuberc",
         ];
-        let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out"];
+        let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out", "profile"];
         for command in command_line::definition().get_subcommands() {
             for arg in command.get_arguments() {
                 let Some(long) = arg.get_long() else { continue };

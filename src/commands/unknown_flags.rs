@@ -10,7 +10,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("--dry-run", "", "every command is a dry run: leave it out"),
     ("--validate", "", "give `--field-validation Strict`, `Warn` or `Ignore`"),
     ("--schema-location", "", "give CRDs with `--crds`; the schemas of built-in kinds are included"),
-    ("--template", "get", "give it with `-o go-template=TEMPLATE` or `-o jsonpath=TEMPLATE`"),
     ("--crds", "serve", "load CRDs and objects with `--load`"),
     ("--filename", "serve", "load CRDs and objects with `--load`"),
 ];
@@ -44,7 +43,6 @@ mod tests {
         assert!(text(&["validate", "--strict", "x"]).contains("tip: unknown and duplicate fields are errors already"));
         assert!(text(&["validate", "--dry-run=server", "x"]).contains("tip: every command is a dry run"));
         assert!(text(&["serve", "--crds", "x"]).contains("tip: load CRDs and objects with `--load`"));
-        assert!(text(&["get", "--template", "x"]).contains("-o go-template=TEMPLATE"));
         assert!(text(&["validate", "--crd", "x"]).contains("'--crds'"), "the parser's own tip");
     }
 }

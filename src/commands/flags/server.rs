@@ -31,7 +31,7 @@ pub struct Server {
     #[arg(long, value_name = "PATH")]
     pub admission_control_config_file: Option<PathBuf>,
     /// Whether the server allows privileged containers
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", ignore_case = true)]
     pub allow_privileged: Option<bool>,
     /// APIs that the server serves or does not serve, such as storage.k8s.io/v1beta1=true or api/alpha=true; may be repeated
     #[arg(long, value_name = "KEY=BOOL,...", value_parser = runtime_config)]

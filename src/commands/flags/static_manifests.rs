@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn policies_and_their_bindings_are_accepted() {
         assert_eq!(checked(&[POLICY, BINDING]), None);
-        let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", POLICY.trim_end().replace('\n', "\n  "));
+        let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", POLICY.trim_end().replace('\n', "\n  "));
         assert_eq!(checked(&[&list, BINDING]), None);
         let typed = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyList\nitems: [{metadata: {name: a.static.k8s.io}}]\n";
         assert_eq!(checked(&[typed, BINDING]), None);
