@@ -410,6 +410,8 @@ def main():
         if given.only and given.only not in name:
             continue
         with tempfile.TemporaryDirectory() as work:
+            # An earlier server may have had the same port.
+            os.environ["CRDX_CACHE"] = os.path.join(work, "cache")
             flags = prepared(setting, work)
             plane = control_plane.ControlPlane(given.assets, os.path.join(work, "plane"), flags)
             try:
