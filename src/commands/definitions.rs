@@ -5,8 +5,9 @@ use super::source::{self, ObjectSource, problem};
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_engine::documents::InputEntry;
+use crdx_engine::simulation::object::{self, Object};
 use crdx_input::required::{Required, Sources};
-use crdx_input::{InputOptions, archive, files};
+use crdx_input::{Input, InputOptions, archive, files};
 use crdx_output::printable::{complain, complain_all};
 use crdx_value::Value;
 use crdx_value::suggest::did_you_mean;
@@ -23,6 +24,21 @@ pub struct Given<'a> {
     pub kubernetes: flags::KubernetesVersion,
     /// The cluster with the CRDs of named resources, without `crds`.
     pub cluster: &'a flags::ClusterArgs,
+}
+
+/// Reads the CRDs at a path, and leaves other objects out. A document that cannot be read is an error.
+pub fn definitions_at(path: &str, options: &InputOptions) -> impl Iterator<Item = Result<Object, Error>> {
+    Input::open(&[path.to_owned()], options.of_definitions()).filter_map(|entry| match entry {
+        InputEntry::Document(document) => {
+            let object = Object { document, warnings: Vec::new() };
+            object.is_definition().then_some(Ok(object))
+        }
+        InputEntry::Problem(note) => {
+            let item = object::problem(note);
+            Some(Err(Error::input_at(item.reason, item.location, item.help.as_deref())))
+        }
+        InputEntry::Warning(_) => None,
+    })
 }
 
 /// A CRD with its source.

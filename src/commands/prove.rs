@@ -6,16 +6,15 @@ mod report;
 
 use super::sink::{Ending, Sink, Streams};
 use super::terminal;
+use crate::commands::definitions::definitions_at;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{self, Color};
-use crdx_engine::documents::InputEntry;
 use crdx_engine::report::{RunNote, SourceLocation};
 use crdx_engine::search::upgrade::upgrade;
 use crdx_engine::search::{Effort, Upgrade, UpgradeError};
 use crdx_engine::simulation::identity::FieldLocator as _;
-use crdx_engine::simulation::object::{self as input_object, Object};
-use crdx_input::{Input, InputOptions};
+use crdx_input::InputOptions;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use report::ProveReport;
@@ -88,19 +87,8 @@ pub fn run(args: &args::Prove, color: Color) -> Result<Exit, Error> {
 /// Returns the CRDs at `path` by name.
 fn definitions(path: &str, options: &InputOptions) -> Result<BTreeMap<String, Definition>, Error> {
     let mut found = BTreeMap::new();
-    for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
-        let document = match entry {
-            InputEntry::Document(document) => document,
-            InputEntry::Problem(note) => {
-                let item = input_object::problem(note);
-                return Err(Error::input_at(item.reason, item.location, item.help.as_deref()));
-            }
-            InputEntry::Warning(_) => continue,
-        };
-        let mut object = Object { document, warnings: Vec::new() };
-        if !object.is_definition() {
-            continue;
-        }
+    for object in definitions_at(path, options) {
+        let mut object = object?;
         let location = object.finder().start();
         let value = object.take_value();
         let name = value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();

@@ -4,19 +4,19 @@ use super::args;
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::report::UpgradeReport;
 use super::report::definition::RehearsedObject;
+use crate::commands::definitions::definitions_at;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crdx_engine::documents::InputEntry;
 use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
 use crdx_engine::report::{Action, RunNote, SourceLocation};
 use crdx_engine::simulation::answer;
 use crdx_engine::simulation::identity::{self, FieldLocator};
-use crdx_engine::simulation::object::{self as input_object, Object};
+use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::removed_versions::RemovedVersions;
-use crdx_input::{Input, InputOptions};
+use crdx_input::InputOptions;
 use crdx_runner::simulation::live::Live;
 use crdx_value::Value;
 use crdx_value::lock::lock;
@@ -115,19 +115,8 @@ fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<Stri
 /// Returns the only CRD in the files at `path`.
 fn definition(path: &str, options: &InputOptions) -> Result<RehearsedDefinition, Error> {
     let mut found: Option<RehearsedDefinition> = None;
-    for entry in Input::open(&[path.to_owned()], options.of_definitions()) {
-        let document = match entry {
-            InputEntry::Document(document) => document,
-            InputEntry::Problem(note) => {
-                let item = input_object::problem(note);
-                return Err(Error::input_at(item.reason, item.location, item.help.as_deref()));
-            }
-            InputEntry::Warning(_) => continue,
-        };
-        let object = Object { document, warnings: Vec::new() };
-        if !object.is_definition() {
-            continue;
-        }
+    for object in definitions_at(path, options) {
+        let object = object?;
         if let Some(first) = &found {
             let (first, second) = (first.object.finder().start(), object.finder().start());
             let message = format!("there are two CRDs, at {first} and at {second}: rehearse takes one");

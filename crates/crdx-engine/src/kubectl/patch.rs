@@ -5,8 +5,10 @@ use super::error::UnsentError;
 use crdx_server::apply::client_side;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_text::json;
+use crdx_types::resources::ApiResource;
 use crdx_types::strategic::{self, PatchError};
 use crdx_types::types::{TypeId, Types};
+use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 
@@ -23,6 +25,13 @@ pub enum PatchType {
 }
 
 impl PatchType {
+    /// The strategic merge patch of a built-in resource.
+    pub(crate) fn of_built_in(resource: &ApiResource, release: Release) -> Self {
+        let types = Types::for_release(release.minor().number().into());
+        let id = types.of_kind(&api_version(resource.group, resource.version), resource.kind);
+        id.map_or(Self::Merge, |id| Self::Strategic(types, id))
+    }
+
     /// The content type of the request.
     pub fn content_type(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What is simulated for built-in kinds only: the state of the cluster on which Services depend, the changes that the server
+//! The parts of the simulation that only built-in kinds have: the state of the cluster on which Services depend, the changes that the server
 //! makes to an object, and the limits for its size in Protobuf.
 
 mod changes;

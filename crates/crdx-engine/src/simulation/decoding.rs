@@ -17,7 +17,7 @@ use crate::report::{ASK_THE_CLUSTER, Identity, ObjectReport, ServerResponse, Ver
 use crate::simulation::kubectl_errors;
 use crdx_server::apply::client_side;
 use crdx_server::cluster_state::{Lookup, NAMESPACES, is_terminating};
-use crdx_types::resources;
+use crdx_types::resources::{self, ApiResource};
 use crdx_types::table::{self, KindRow};
 use crdx_types::types::Types;
 use crdx_types::{Endpoint, decode};
@@ -43,28 +43,22 @@ pub enum Unanswered {
 }
 
 impl UnansweredObject<'_> {
-    /// Returns the item of an object of a resource: rejected if the server rejects it whatever exists.
+    /// Returns the item of an object of a built-in resource: rejected if the server rejects it whatever exists.
     pub fn of_resource(
         self,
-        resource: &SimulatedResource,
+        resource: &ApiResource,
         object: Value,
         identity: Identity,
         reason: Unanswered,
     ) -> ObjectReport {
-        let SimulatedResource::BuiltIn(built_in) = resource else {
-            return match reason {
-                Unanswered::NotKnown(unsent) => unsent.item(identity, self.locator),
-                Unanswered::NotSimulated => ObjectReport::new(self.locator.start(), Verdict::CannotTell, ""),
-            };
-        };
         let minor = self.context.server.release().minor().number().into();
-        let row = table::table().kind(&identity.api_version, built_in.kind, minor);
+        let row = table::table().kind(&identity.api_version, resource.kind, minor);
         let mut item = self.item(identity, row);
-        if let Some(answer) = resource.refuses(self.context.updates.request_kind.verb) {
+        if let Some(answer) = not_allowed(resource, self.context.updates.request_kind.verb) {
             item.reject_with(answer);
             return item;
         }
-        self.decode(&mut item, object, (built_in.kind, built_in.plural), built_in.readable, reason);
+        self.decode(&mut item, object, (resource.kind, resource.plural), resource.readable, reason);
         item
     }
 
@@ -75,7 +69,8 @@ impl UnansweredObject<'_> {
         object: &mut Object,
         (group, version, kind): &Kind,
     ) -> ObjectReport {
-        if let Some(item) = unserved(context, object, (group, version, kind), false) {
+        let plural = resources::plural(kind);
+        if let Some(item) = unserved(context, object, ((group, version, kind), &plural), false) {
             return item;
         }
         let own = identity::identity(object.value(), Namespace::Own);
@@ -93,7 +88,7 @@ impl UnansweredObject<'_> {
         let value = object.take_value();
         let unanswered = UnansweredObject { context, cluster, locator: &object.finder() };
         let mut item = unanswered.item(identity, Some(row));
-        unanswered.decode(&mut item, value, (kind, &resources::plural(kind)), true, Unanswered::NotSimulated);
+        unanswered.decode(&mut item, value, (kind, &plural), true, Unanswered::NotSimulated);
         item
     }
 
@@ -216,15 +211,27 @@ impl UnansweredObject<'_> {
     }
 }
 
+/// Returns the answer to a request that a resource allows for no object.
+fn not_allowed(resource: &ApiResource, verb: Verb) -> Option<ServerResponse> {
+    let (code, reason, message) = if !resource.writable {
+        (405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    } else if !resource.readable && matches!(verb, Verb::Replace | Verb::ServerSide) {
+        (404, "NotFound", "the server could not find the requested resource")
+    } else {
+        return None;
+    };
+    Some(ServerResponse { code, reason: reason.to_owned(), message: message.to_owned() })
+}
+
 /// Returns the item of an object of a built-in kind that the server does not serve. `by_default` is true for the kinds that its
 /// release serves without configuration.
 pub fn unserved(
     context: SimulationContext<'_>,
     object: &mut Object,
-    kind: (&str, &str, &str),
+    (kind, plural): ((&str, &str, &str), &str),
     by_default: bool,
 ) -> Option<ObjectReport> {
-    let is_served = is_served(context, kind, by_default);
+    let is_served = is_served(context, kind, plural, by_default);
     if matches!(is_served, Ok(true)) {
         return None;
     }
@@ -254,6 +261,7 @@ fn is_whole(cluster: &dyn Cluster) -> Result<bool, cluster::Error> {
 fn is_served(
     context: SimulationContext<'_>,
     kind: (&str, &str, &str),
+    plural: &str,
     by_default: bool,
 ) -> Result<bool, cluster::Error> {
     let cluster = context.cluster.filter(|cluster| cluster.is_configured());
@@ -263,8 +271,8 @@ fn is_served(
             _ => Ok(true),
         };
     }
-    let (group, version, kind_name) = kind;
-    match context.served.runtime_config.serves(group, version, &resources::plural(kind_name)) {
+    let (group, version, _) = kind;
+    match context.served.runtime_config.serves(group, version, plural) {
         Some(served) => Ok(served),
         None if by_default => Ok(true),
         None => cluster.map_or(Ok(false), |cluster| cluster.serves(kind)),

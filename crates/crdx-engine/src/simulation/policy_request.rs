@@ -11,7 +11,6 @@ use crate::report::{Identity, ObjectReport};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{SeedError, Server, Timestamp};
 use crdx_types::resources::ApiResource;
-use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
@@ -60,7 +59,6 @@ impl PolicyRequest<'_> {
         let server = server(release, request_options.now, request_kind.verb == Verb::ServerSide);
         let definition = format!("{}.{}", resource.plural, resource.group);
         let own_version = api_version(resource.group, resource.version);
-        let types = Types::for_release(release.minor().number().into());
         if let Some(old) = old {
             let mut old = old.clone();
             if let Some(members) = old.as_object_mut() {
@@ -77,9 +75,7 @@ impl PolicyRequest<'_> {
             collection: &collection,
             name: &name,
             sender: None,
-            patch: types
-                .of_kind(&own_version, resource.kind)
-                .map_or(PatchType::Merge, |id| PatchType::Strategic(types, id)),
+            patch: PatchType::of_built_in(resource, release),
         };
         let done = send(&server, target, object, request_kind, request_options)?;
         let mut item = read_built_in_response(done.response, identity, locator, release);

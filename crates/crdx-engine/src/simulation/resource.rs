@@ -10,12 +10,11 @@ use super::policy_request;
 use super::request_lock::RequestLock;
 use crate::kubectl::Verb;
 use crate::kubectl::patch::PatchType;
-use crate::report::{Identity, ObjectReport, ServerResponse};
+use crate::report::{Identity, ObjectReport};
 use crate::simulation::answer::{read_built_in_response, read_response};
 use crdx_builtin::validation;
 use crdx_server::server::{Response, Server};
 use crdx_types::resources::{self, ApiResource};
-use crdx_types::types::Types;
 use crdx_value::Value;
 use crdx_value::group_version::{self, api_version};
 use crdx_value::release::Release;
@@ -62,11 +61,16 @@ impl SimulatedResource {
         }
     }
 
-    /// Returns true if requests for its objects are simulated. A resource that only answers, such as a review, is decoded.
-    pub(crate) fn is_simulated(&self) -> bool {
+    /// Returns the built-in resource if requests for its objects are not simulated: one that only answers, such as a review, is
+    /// decoded.
+    pub(crate) fn unsimulated(&self) -> Option<&'static ApiResource> {
         match self {
-            Self::Defined(_) => true,
-            Self::BuiltIn(resource) => self.is_of_admission() || validation::covers(resource.group, resource.kind),
+            Self::BuiltIn(resource)
+                if !self.is_of_admission() && !validation::covers(resource.group, resource.kind) =>
+            {
+                Some(resource)
+            }
+            Self::Defined(_) | Self::BuiltIn(_) => None,
         }
     }
 
@@ -135,7 +139,7 @@ impl SimulatedResource {
     pub(crate) fn patch(&self, release: Release) -> PatchType {
         match self {
             Self::Defined(_) => PatchType::Merge,
-            Self::BuiltIn(resource) => strategic(resource, release),
+            Self::BuiltIn(resource) => PatchType::of_built_in(resource, release),
         }
     }
 
@@ -156,29 +160,17 @@ impl SimulatedResource {
         }
     }
 
-    /// Returns the answer to a request that the resource allows for no object.
-    pub(crate) fn refuses(&self, verb: Verb) -> Option<ServerResponse> {
-        let Self::BuiltIn(resource) = self else { return None };
-        let (code, reason, message) = if !resource.writable {
-            (405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
-        } else if !resource.readable && matches!(verb, Verb::Replace | Verb::ServerSide) {
-            (404, "NotFound", "the server could not find the requested resource")
-        } else {
-            return None;
-        };
-        Some(ServerResponse { code, reason: reason.to_owned(), message: message.to_owned() })
-    }
-
-    /// Returns true if creating an object again always gives the same object, so that later inputs need only its text. Policies
-    /// and admission plugins change others, or later inputs depend on their defaults.
-    pub(crate) fn is_reproducible(&self, context: SimulationContext<'_>) -> bool {
-        let is_changed = match self {
-            Self::Defined(_) => false,
+    /// Returns true if creating an object again from what is kept of it always gives the same object. Policies and admission
+    /// plugins change others, or later inputs depend on their defaults. A custom resource without text is kept as it is stored,
+    /// because one without a UID may come from a file of existing objects.
+    pub(crate) fn is_reproducible(&self, context: SimulationContext<'_>, locator: &dyn FieldLocator) -> bool {
+        let is_same = match self {
+            Self::Defined(_) => locator.text().is_some(),
             Self::BuiltIn(resource) => {
-                matches!(resource.kind, "Pod" | "PersistentVolumeClaim" | "Namespace" | "LimitRange")
+                !matches!(resource.kind, "Pod" | "PersistentVolumeClaim" | "Namespace" | "LimitRange")
             }
         };
-        context.admission.is_none() && !is_changed && !self.is_of_admission()
+        context.admission.is_none() && is_same && !self.is_of_admission()
     }
 }
 
@@ -199,11 +191,4 @@ impl Deref for ServerOfResource<'_> {
             Self::Own(server) => server,
         }
     }
-}
-
-/// The strategic merge patch of a built-in resource.
-pub(crate) fn strategic(resource: &ApiResource, release: Release) -> PatchType {
-    let types = Types::for_release(release.minor().number().into());
-    let id = types.of_kind(&api_version(resource.group, resource.version), resource.kind);
-    id.map_or(PatchType::Merge, |id| PatchType::Strategic(types, id))
 }

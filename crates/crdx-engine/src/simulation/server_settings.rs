@@ -20,7 +20,7 @@ pub struct ConfiguredServer {
     pub plugins: AdmissionPlugins,
     /// The settings that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
-    /// What the server serves.
+    /// The APIs and node ports of the server.
     pub served: Arc<ServedSettings>,
 }
 

@@ -50,7 +50,7 @@ pub struct SimulatorSettings {
     pub live: Option<Arc<LiveObjects>>,
     /// The settings of the server that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
-    /// What the server serves.
+    /// The APIs and node ports of the server.
     pub served: Arc<ServedSettings>,
 }
 

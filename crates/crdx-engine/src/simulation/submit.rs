@@ -36,7 +36,7 @@ pub(crate) fn submit(
 ) -> Simulated {
     if let SimulatedResource::BuiltIn(built_in) = resource
         && let kind = (built_in.group, built_in.version, built_in.kind)
-        && let Some(item) = decoding::unserved(context, &mut object, kind, true)
+        && let Some(item) = decoding::unserved(context, &mut object, (kind, built_in.plural), true)
     {
         return item.into();
     }
@@ -61,11 +61,17 @@ fn submit_value(
         return Simulated { item, stored: earlier };
     }
     let unanswered = UnansweredObject { context, cluster: &cluster, locator };
-    if !resource.is_simulated() {
-        return unanswered.of_resource(resource, object, identity, Unanswered::NotSimulated).into();
+    if let Some(unsimulated) = resource.unsimulated() {
+        return unanswered.of_resource(unsimulated, object, identity, Unanswered::NotSimulated).into();
     }
     let unknown = |object: Value, unsent: Unsent| {
-        let item = unanswered.of_resource(resource, object, identity.clone(), Unanswered::NotKnown(unsent));
+        let identity = identity.clone();
+        let item = match resource {
+            SimulatedResource::Defined(_) => unsent.item(identity, locator),
+            SimulatedResource::BuiltIn(resource) => {
+                unanswered.of_resource(resource, object, identity, Unanswered::NotKnown(unsent))
+            }
+        };
         Simulated { item, stored: earlier }
     };
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
@@ -86,7 +92,7 @@ fn submit_value(
     let absent = existing.is_none().then(|| request_kind.operation(!name.is_empty(), false));
     let server = &*resource.server(context);
     let families = built_in::prepare(context, resource, server, &object);
-    let is_reproducible = is_reproducible(context, resource, locator);
+    let is_reproducible = resource.is_reproducible(context, locator);
     let (address, cluster) = (&address, &cluster);
     let submission =
         Submission { context, server, resource, address, cluster, locator, absent, is_reproducible, families };
@@ -137,12 +143,6 @@ fn send(
         }
         Err(error) => Simulated { item: unsent(error, identity.clone(), submission.locator), stored: end(exchange) },
     }
-}
-
-/// Returns true if creating an object again from what is kept of it gives the same object. A custom resource without text is kept
-/// as it is stored, because one without a UID may come from a file of existing objects.
-fn is_reproducible(context: SimulationContext<'_>, resource: &SimulatedResource, locator: &dyn FieldLocator) -> bool {
-    resource.is_reproducible(context) && (!resource.is_defined() || locator.text().is_some())
 }
 
 /// Returns the item of an object for which kubectl sends no request: an error of kubectl is a rejection.

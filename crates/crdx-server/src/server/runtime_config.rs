@@ -58,6 +58,9 @@ impl RuntimeConfig {
 
     /// Returns whether a resource is enabled or disabled; `None` if it is as by default.
     pub fn serves(&self, group: &str, version: &str, resource: &str) -> Option<bool> {
+        if self.0.is_empty() {
+            return None;
+        }
         let get = |key: &str| self.0.get(key).copied();
         let own = level(version);
         let of_level = LEVELS.iter().filter(|(_, level)| own == Some(*level)).find_map(|(key, _)| get(key));

@@ -37,7 +37,7 @@ pub enum NotStorable {
     Undecodable(#[from] SeedError),
 }
 
-/// Where the requests for an object go.
+/// The address of the requests for an object.
 #[derive(Clone, Debug)]
 pub struct Address {
     /// The name of the resource in the server.
@@ -108,6 +108,8 @@ pub struct Exchange<'a> {
     resource: &'a SimulatedResource,
     identity: &'a Identity,
     address: &'a Address,
+    /// True if the requests store an object.
+    stores: bool,
     /// The object of this name that policies read, such as a Namespace or a `ConfigMap` with params.
     read_by_policies: Option<Arc<Value>>,
     _guard: Option<RequestGuard<'a>>,
@@ -122,13 +124,13 @@ impl<'a> Exchange<'a> {
         (lock, has_policies): (Option<&'a RequestLock>, bool),
         stores: bool,
     ) -> Self {
-        let read_by_policies = || address.stored(server).filter(|_| has_policies);
+        let read_by_policies = || if has_policies { address.stored(server) } else { None };
         let guard = lock.map(|lock| lock.wait(stores || read_by_policies().is_some()));
         let read_by_policies = read_by_policies();
         if read_by_policies.is_some() {
             address.withdraw(server);
         }
-        Self { server, resource, identity, address, read_by_policies, _guard: guard }
+        Self { server, resource, identity, address, stores, read_by_policies, _guard: guard }
     }
 
     /// Stores the existing object, which may have another version than the request. One that no server has stored yet is created,
@@ -178,7 +180,7 @@ impl<'a> Exchange<'a> {
 
     /// Ends the requests. Returns the object that the server has.
     pub fn end(self) -> Option<Arc<Value>> {
-        let after = self.address.stored(self.server);
+        let after = if self.stores { self.address.stored(self.server) } else { None };
         if after.is_some() {
             self.address.withdraw(self.server);
         }

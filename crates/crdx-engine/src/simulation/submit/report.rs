@@ -98,7 +98,7 @@ fn hidden_errors(submission: &Submission<'_>, item: &ObjectReport) -> Vec<Diagno
         cluster: if refuses_namespace { &unchecked } else { cluster },
         ..*submission
     };
-    let Ok(Answer { response, .. }) = again.send_again(object) else { return Vec::new() };
+    let Ok(Answer { response, .. }) = again.send_dry_run(object) else { return Vec::new() };
     let errors = resource.read(response, item.identity.clone(), locator, server.release()).errors;
     // A server that has the Namespace itself refuses it again.
     if errors == item.errors { Vec::new() } else { errors }

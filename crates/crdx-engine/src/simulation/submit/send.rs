@@ -67,7 +67,7 @@ impl Submission<'_> {
     pub fn send(&self, object: Value) -> Result<Answer, UnsentError> {
         match self.absent {
             Some(operation) => self.send_absent(object, operation),
-            None => self.update(object),
+            None => self.update(object, RequestOptions { dry_run: false, ..self.context.request_options }),
         }
     }
 
@@ -89,15 +89,15 @@ impl Submission<'_> {
         Ok(Answer { response, action, before: None, sent })
     }
 
-    /// Sends an object again as a dry run, as if fields did not depend on its annotation.
-    pub fn send_again(&self, object: Value) -> Result<Answer, UnsentError> {
-        let kind = &self.context.updates.request_kind;
-        let options = RequestOptions { dry_run: true, table: false, ..self.context.request_options };
-        if let Some(operation) = self.absent {
-            return self.send_absent(object, operation);
+    /// Sends an object as a dry run, which stores nothing.
+    ///
+    /// # Errors
+    /// Why kubectl would refuse to send a request.
+    pub fn send_dry_run(&self, object: Value) -> Result<Answer, UnsentError> {
+        match self.absent {
+            Some(operation) => self.send_absent(object, operation),
+            None => self.update(object, RequestOptions { dry_run: true, ..self.context.request_options }),
         }
-        let outcome = send::send(self.server, self.target(), object, kind, options)?;
-        Ok(Answer { response: outcome.response, action: outcome.action, before: None, sent: None })
     }
 
     /// The request that creates an object. Without the last-applied annotation, most objects are sent faster.
@@ -126,8 +126,8 @@ impl Submission<'_> {
     }
 
     /// Sends the request for an existing object.
-    fn update(&self, object: Value) -> Result<Answer, UnsentError> {
-        let options = RequestOptions { dry_run: false, table: false, ..self.context.request_options };
+    fn update(&self, object: Value, options: RequestOptions) -> Result<Answer, UnsentError> {
+        let options = RequestOptions { table: false, ..options };
         let sent = self.kept(&object);
         let outcome = send::send(self.server, self.target(), object, &self.context.updates.request_kind, options)?;
         Ok(Answer { response: outcome.response, action: outcome.action, before: outcome.before, sent })
