@@ -48,7 +48,7 @@ pub struct Connection {
     pub(super) version: OnceLock<Result<Option<Value>, Error>>,
 }
 
-/// Where the answers are from.
+/// The source of the answers.
 enum Source {
     Server(ServerConnection),
     Profile(Box<Profile>),

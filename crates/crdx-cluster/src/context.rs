@@ -54,7 +54,7 @@ fn namespace(target: &ClusterFlags) -> Option<String> {
     })
 }
 
-/// Returns true if a flag, a kubeconfig or a service account selects a cluster, or a profile stands for one.
+/// Returns true if a flag, a kubeconfig or a service account selects a cluster, or a profile is read in place of one.
 pub fn is_configured(target: &ClusterFlags) -> bool {
     let ClusterFlags { profile, kubeconfig, context, cluster, server, .. } = target;
     profile.is_some()

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct Kuberc {
     pub file: PathBuf,
     pub preference: Preference,
-    /// What kubectl would warn about.
+    /// The warnings that kubectl would print.
     pub warning: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub enum KubercError {
     Policy { file: PathBuf, cause: PolicyError },
 }
 
-/// Where preferences are read from.
+/// The source of preferences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Location {
     file: PathBuf,

@@ -11,7 +11,7 @@ const INDEX: &str = include_str!("catalog/index.yaml");
 /// The version of the format.
 const VERSION: i64 = 1;
 
-/// What stands for the version in a URL.
+/// The placeholder for the version in a URL.
 const PLACE_OF_VERSION: &str = "{version}";
 
 /// An index.

@@ -5,7 +5,7 @@ use crdx_value::quantity::MAX_MILLI_VALUE;
 use crdx_value::release::{Release, V1_38};
 use std::cmp::Ordering;
 
-/// How a request and a limit compare with a quantity; `None` for one that is absent.
+/// The order of a request and of a limit relative to a quantity; `None` for one that is absent.
 pub(super) struct Comparison<'q> {
     pub request: Option<(&'q Quantity, Ordering)>,
     pub limit: Option<(&'q Quantity, Ordering)>,

@@ -19,7 +19,7 @@ pub struct SavedResource {
 const ADMISSION: &str = "admissionregistration.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// What stands for the Service or the URL of a webhook.
+/// The placeholder for the Service or the URL of a webhook.
 const WITHHELD: &str = "withheld";
 const WITHHELD_URL: &str = "https://withheld.invalid";
 

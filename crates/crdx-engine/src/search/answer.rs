@@ -2,7 +2,7 @@
 
 use super::probe::Counterexample;
 
-/// How much a search tries.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The most objects that are sent.

@@ -94,7 +94,7 @@ pub struct Fault {
     pub objects: Vec<Value>,
 }
 
-/// How much is tried.
+/// The effort of the search for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultEffort {
     /// The most cases of the rules of one node.

@@ -1,4 +1,4 @@
-//! What no object can show, because of how two CRDs differ.
+//! Proves from the differences of two CRDs that no object can show an effect.
 //!
 //! The objects in question are those that the old CRD accepts without unknown fields. Each function is true only if its
 //! claim follows from the differences; false means nothing. A difference that is not listed here proves nothing.

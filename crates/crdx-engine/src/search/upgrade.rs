@@ -1,4 +1,4 @@
-//! What the update of a CRD does to the objects that the old CRD accepts.
+//! The effects of the update of a CRD on the objects that the old CRD accepts.
 
 mod goals;
 mod run;

@@ -22,11 +22,11 @@ pub struct LocatedChange {
     pub change: BreakingChange,
     /// The source location of the changed field.
     pub location: SourceLocation,
-    /// What a search for an object found.
+    /// The result of a search for an object.
     pub evidence: Evidence,
 }
 
-/// What a search for an object that a change breaks found.
+/// The result of a search for an object that a change breaks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Evidence {
     /// There was no search.

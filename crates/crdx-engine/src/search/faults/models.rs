@@ -101,7 +101,8 @@ fn numbers(schema: &Schema, uses: &FieldUses) -> Vec<f64> {
     all.into_iter().chain(middles).chain(ends.into_iter().flatten()).collect()
 }
 
-/// Returns the sizes of which the rules and the schema treat none differently than its neighbours; `None` if one is too large.
+/// Returns sizes that stand for all others, because the rules and the schema treat those in between alike; `None` if one is too
+/// large.
 fn sizes(uses: &FieldUses, bounds: [Option<i64>; 2], others: impl Iterator<Item = i64>) -> Option<BTreeSet<i64>> {
     let critical = uses.sizes.iter().copied().chain(bounds.into_iter().flatten()).chain(others);
     let all: BTreeSet<i64> =

@@ -1,4 +1,4 @@
-//! What the rules of one node say in every case: their truth tables.
+//! The truth tables of the rules of one node.
 
 use super::fragment::{Uses, uses};
 use super::models::{self, FieldCases};

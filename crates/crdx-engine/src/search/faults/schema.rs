@@ -16,7 +16,7 @@ pub fn faults(node: &FaultNode<'_>, release: Release) -> Vec<Fault> {
     found
 }
 
-/// Limits of which the lower one is above the upper one.
+/// A lower limit that is above the upper limit.
 fn bounds(node: &FaultNode<'_>) -> Vec<Fault> {
     let schema = node.schema;
     let [(_, min_length), (_, max_length), (_, min_items), (_, max_items), (_, min_properties), (_, max_properties)] =

@@ -4,7 +4,7 @@ use crate::search::probe::{Counterexample, Effect, Question};
 use crdx_server::rules::node::steps;
 use crdx_value::Value;
 
-/// What happens at a path.
+/// The effect at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalEffect {
     /// A field is required and missing.

@@ -30,7 +30,7 @@ pub struct Run<'r> {
     new: Arc<Schema>,
     open: Vec<Question>,
     found: BTreeMap<Question, Counterexample>,
-    /// The effects at given paths for each of which an object is wanted.
+    /// The effects and their paths; an object is wanted for each.
     goals: Vec<EffectGoal>,
     /// Different objects that the old CRD accepts, from which the search goes on.
     starts: Vec<Value>,
