@@ -88,6 +88,11 @@ impl SimulatedResource {
         matches!(self, Self::Defined(_))
     }
 
+    /// Returns true for a built-in kind of this group.
+    pub(crate) fn is_built_in(&self, group: &str, kind: &str) -> bool {
+        matches!(self, Self::BuiltIn(resource) if (resource.group, resource.kind) == (group, kind))
+    }
+
     /// The namespace of its objects, given the default namespace.
     fn namespace<'a>(&self, default: &'a str) -> Namespace<'a> {
         let is_namespaced = match self {
