@@ -1,7 +1,7 @@
 //! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next
 //! write, which adds a label, is sent as a dry run.
 
-mod builtin;
+mod built_in;
 
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::Sender as _;
@@ -155,7 +155,7 @@ impl<'a> PolicyRehearsal<'a> {
         let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), locator, reason, help);
         let Some(definition) = definition else {
             if groups::is_built_in(group) {
-                return self.rehearse_builtin(&stored, locator);
+                return self.rehearse_built_in(&stored, locator);
             }
             let reason = format!("there is no CRD for {kind} in group {group}");
             return unknown(reason, Some("give it with --crds"));

@@ -62,7 +62,7 @@ impl View<'_> {
     }
 
     /// The versions of a resource built into Kubernetes.
-    fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
+    fn built_in_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
         let release = self.cluster.release().emulated().number().into();
         let all = versions(&resource.group, &resource.resource, release);
         let of = |ServedKind { group, version, kind }: ServedKind| {
@@ -122,7 +122,7 @@ impl request::Cluster for View<'_> {
     fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
         let all = self.cluster.all_versions(&resource.group, &resource.resource);
         if all.is_empty() && subresource.is_empty() {
-            return self.builtin_versions(resource);
+            return self.built_in_versions(resource);
         }
         let having = all.iter().filter(|version| version.has_subresource(subresource));
         having
