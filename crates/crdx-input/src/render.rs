@@ -16,6 +16,7 @@ mod report;
 use chart::Templates;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
+use crdx_value::lock;
 use crdx_value::release::Release;
 pub use find::normal;
 use find::{RenderProgram, RenderTarget};
@@ -26,7 +27,7 @@ use program::{Invocation, argument};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The number of directories and files that a note names.
 const NAMED: usize = 3;
@@ -107,7 +108,7 @@ impl Renderer {
     /// No program for it is installed, or the program fails.
     pub fn render(&self, target: &RenderTarget) -> Result<Box<dyn Read + Send>, RenderError> {
         let name = target.name();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock::lock(&self.state);
         let output = match state.rendered.get(&name).filter(|rendered| rendered.target == *target) {
             Some(rendered) => Arc::clone(&rendered.output),
             None => Arc::new(program::run(&invocations(target, &self.settings))?),
@@ -124,17 +125,17 @@ impl Renderer {
 
     /// Returns true if a source is a directory that was rendered.
     pub fn has(&self, source: &str) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).rendered.contains_key(source)
+        lock::lock(&self.state).rendered.contains_key(source)
     }
 
     /// Adds a file with objects that no program reads.
     pub fn leave_out(&self, file: &Path) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).left_out.push(file.display().to_string());
+        lock::lock(&self.state).left_out.push(file.display().to_string());
     }
 
     /// Returns the location in a source file for one in what was rendered; `None` for any other location.
     pub fn map(&self, location: &SourceLocation, subject: &RenderedObject<'_>) -> Option<SourceLocation> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock::lock(&self.state);
         let State { rendered, sources, .. } = &mut *state;
         let (name, Rendered { target, output }) = rendered.get_key_value(&location.source)?;
         // A file can be called like a directory only after it replaced the directory.
@@ -148,7 +149,7 @@ impl Renderer {
 
     /// Returns the notes for the end of a run: what was rendered, and what was not.
     pub fn notes(&self) -> Vec<(&'static str, String)> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock::lock(&self.state);
         let mut notes = Vec::new();
         let names: Vec<&str> = state.rendered.keys().map(|name| &**name).collect();
         if !names.is_empty() {

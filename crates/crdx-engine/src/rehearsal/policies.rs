@@ -18,10 +18,11 @@ use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
 use crdx_server::server::{AdmissionPlugins, Server, Timestamp};
 use crdx_types::groups;
+use crdx_value::lock;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// The effects of new policies on the next write of a stored object.
 #[derive(Clone, Debug, Default)]
@@ -131,12 +132,12 @@ impl<'a> PolicyRehearsal<'a> {
     /// Returns the CRD of a kind.
     fn definition(&self, group: &str, kind: &str) -> Option<Arc<KnownDefinition>> {
         let key = (group.to_owned(), kind.to_owned());
-        if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = lock::read(&self.definitions).get(&key) {
             return known.clone();
         }
         let read = (self.read_definition)(group, kind).and_then(KnownDefinition::read);
         let found = read.map(|(_, definition)| definition);
-        self.definitions.write().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+        lock::write(&self.definitions).insert(key, found.clone());
         found
     }
 
@@ -178,7 +179,7 @@ impl<'a> PolicyRehearsal<'a> {
         let mut response =
             self.cluster.send(&server, request::patch(&path, Operation::Patch.content_type(), patch, None, options));
         server.withdraw(&definition.name, &namespace_name, &identity.name);
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+        lock::lock(&self.servers).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
         let (findings, effects) = self.effects(findings);
         let hints = Hints::of_schema(&definition.crd, version, self.release);
@@ -190,7 +191,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     fn server(&self) -> Server {
-        let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let server = lock::lock(&self.servers).pop();
         server.unwrap_or_else(|| {
             let options = Server::builder(self.release, 0).without_managed_fields();
             self.admission.server(options, self.now, self.namespace)

@@ -6,9 +6,10 @@ use crdx_server::cluster_state::{
     GroupVersionResource, Listed, Lookup, NAMESPACES, SERVICE_ACCOUNTS, SERVICE_CIDRS, Unread, Wanted,
 };
 use crdx_value::Value;
+use crdx_value::lock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The objects that were read from a live cluster.
 #[derive(Debug)]
@@ -106,10 +107,10 @@ impl LiveObjects {
 
     fn answer(&self, wanted: &Wanted) -> Result<ReadResult, Unread> {
         let entry = {
-            let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = lock::lock(&self.read);
             Arc::clone(read.get(wanted).ok_or(Unread)?)
         };
-        let step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let step = lock::lock(&entry);
         match &*step {
             ReadProgress::Answered(answer) => Ok(answer.clone()),
             ReadProgress::New | ReadProgress::Asked(_) => Err(Unread),
@@ -121,13 +122,13 @@ impl LiveObjects {
         let entries: Vec<(&Wanted, Arc<PendingRead>)> =
             wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
         for (wanted, entry) in &entries {
-            let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut step = lock::lock(&entry);
             if let ReadProgress::New = *step {
                 *step = self.ask(wanted).map_or_else(ReadProgress::Answered, ReadProgress::Asked);
             }
         }
         for (wanted, entry) in &entries {
-            let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut step = lock::lock(&entry);
             match std::mem::take(&mut *step) {
                 ReadProgress::Asked(pending) => *step = ReadProgress::Answered(self.wait(wanted, pending)),
                 other => *step = other,
@@ -136,7 +137,7 @@ impl LiveObjects {
     }
 
     fn entry(&self, wanted: &Wanted) -> Arc<PendingRead> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = lock::lock(&self.read);
         Arc::clone(read.entry(wanted.clone()).or_default())
     }
 
