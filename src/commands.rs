@@ -28,6 +28,7 @@ mod kuberc;
 mod lint;
 #[cfg(feature = "lsp")]
 mod lsp;
+mod mcp;
 mod openapi;
 mod options;
 mod progress;
@@ -241,6 +242,7 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
         #[cfg(feature = "cluster")]
         command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
+        command_line::Command::Mcp(mcp) => mcp::run(&mcp),
         command_line::Command::Discover(discover) => discover::run(&discover, args.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
         command_line::Command::Options(_) => options::run(args.color),

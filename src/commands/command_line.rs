@@ -18,6 +18,7 @@ use crate::commands::get::args::Get;
 use crate::commands::lint::args::Lint;
 #[cfg(feature = "lsp")]
 use crate::commands::lsp::args::Lsp;
+use crate::commands::mcp::args::Mcp;
 use crate::commands::openapi::args::Openapi;
 use crate::commands::options::args::Options;
 use crate::commands::prove::args::Prove;
@@ -107,6 +108,7 @@ const COMMANDS: &[(&str, Define)] = &[
     ("lsp", Lsp::augment_args),
     #[cfg(feature = "cluster")]
     ("fetch", Fetch::augment_args),
+    ("mcp", Mcp::augment_args),
     ("discover", Discover::augment_args),
     ("config", Config::augment_args),
     ("options", Options::augment_args),
@@ -228,6 +230,8 @@ pub enum Command {
     /// Download the CRDs with a URL, or save the CRDs and policies of a cluster, for use without a connection
     #[cfg(feature = "cluster")]
     Fetch(Fetch),
+    /// Give agents these commands as tools: a server of the Model Context Protocol on standard input and output
+    Mcp(Mcp),
     /// Find what a repository has for Kubernetes, and write the .crdx.yaml that validates it
     Discover(Discover),
     /// Print the settings of the project's .crdx.yaml and of variables, and where each is set

@@ -19,7 +19,7 @@ use std::path::Path;
 const CLUSTERS: [&str; 4] = ["kubeconfig", "context", "cluster", "server"];
 
 /// Commands without settings: they run also when the file is invalid.
-const WITHOUT: [&str; 5] = ["version", "completion", "__complete", "config", "discover"];
+const WITHOUT: [&str; 6] = ["version", "completion", "__complete", "config", "discover", "mcp"];
 
 /// Reads the settings that apply in the working directory.
 ///
