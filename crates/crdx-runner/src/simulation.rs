@@ -426,6 +426,8 @@ fn configured(
     releases: &ReleaseSet,
 ) -> Result<Vec<ConfiguredServer>, SettingsError> {
     let LiveSettings { settings: own, admission_file, lacks_flags, may_serve_other_apis, .. } = live;
+    // Whoever gives the plugins also gives the file, if there is one.
+    let lacks_flags = lacks_flags && settings.enabled_plugins.is_empty();
     let settings = own.replaced_by(settings);
     // A copy of the file is given with the flag.
     let lacks_copy = settings.admission == AdmissionConfiguration::default();

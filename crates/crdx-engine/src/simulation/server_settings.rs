@@ -2,7 +2,9 @@
 
 use crate::report::{ObjectReport, Verdict};
 use crdx_kinds::gates::{self, ChangedGate};
-use crdx_server::server::{AdmissionPlugins, RuntimeConfig, ServerSettings, SettingsError, UnsimulatedPlugin};
+use crdx_server::server::{
+    AdmissionConfiguration, AdmissionPlugins, RuntimeConfig, ServerSettings, SettingsError, UnsimulatedPlugin,
+};
 use crdx_types::resources;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::release::Release;
@@ -34,7 +36,8 @@ impl ConfiguredServer {
             gates: gates::changed(release, &settings.feature_gates)?,
             plugins: unsimulated,
             configurations: settings.admission.unsimulated(release).map(configuration_flag).collect(),
-            unread: Vec::new(),
+            // The user of the cluster is not known.
+            unread: exempts_users(&settings.admission).then_some(POD_SECURITY).into_iter().collect(),
         };
         let served = ServedSettings {
             runtime_config: settings.runtime_config.clone(),
@@ -74,6 +77,7 @@ impl ConfiguredServer {
     }
 }
 
+const POD_SECURITY: &str = "PodSecurity";
 /// The plugins that are disabled by default, and whose configuration changes or rejects Pods.
 const CONFIGURED_FOR_PODS: [&str; 2] = ["PodNodeSelector", "PodTolerationRestriction"];
 
@@ -96,7 +100,7 @@ pub struct UnsimulatedSettings {
     plugins: Vec<UnsimulatedPlugin>,
     /// The configurations that are not simulated.
     configurations: Vec<String>,
-    /// The enabled plugins whose configuration for Pods could not be read.
+    /// The enabled plugins whose decision about Pods is not known: their configuration could not be read, or names users.
     unread: Vec<&'static str>,
 }
 
@@ -127,6 +131,12 @@ impl UnsimulatedSettings {
             || self.unread.first().filter(|_| (group, kind) == ("", "Pod")).map(|plugin| configuration_flag(plugin));
         of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration).or_else(unread)
     }
+}
+
+/// Returns true if the configuration of `PodSecurity` exempts users.
+fn exempts_users(configuration: &AdmissionConfiguration) -> bool {
+    let users = configuration.document(POD_SECURITY).and_then(|own| own.at(&["exemptions", "usernames"])?.as_array());
+    users.is_some_and(|users| !users.is_empty())
 }
 
 fn plugin_flag(plugin: &UnsimulatedPlugin) -> String {

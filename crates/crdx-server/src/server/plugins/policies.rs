@@ -123,7 +123,7 @@ fn static_hooks(policy_kind: PolicyKind, objects: &[Value], release: Release) ->
         match object.str_at(&["kind"]) {
             Some(kind) if kind == policy_kind.kind() => source.put_policy(object, release),
             Some(kind) if kind.strip_suffix("Binding") == Some(policy_kind.kind()) => {
-                source.put_binding(object, release)
+                source.put_binding(object, release);
             }
             _ => {}
         }
