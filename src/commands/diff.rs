@@ -258,6 +258,7 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
             message: format!("this {} would change what is stored", item.action.as_str()),
             diff: Some(diff),
             replacement: None,
+            known: None,
             help: None,
             location: item.location.clone(),
         };
