@@ -64,7 +64,7 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
         table: args.output == Some(flags::ReportFormat::Wide),
         scale: matches!(args.output, Some(flags::ReportFormat::Json | flags::ReportFormat::Wide)),
         compares: (args.output == Some(flags::ReportFormat::Html) && has_existing)
-            .then_some(CompareOptions { server_metadata: false }),
+            .then_some(CompareOptions { server_metadata: false, keeps_sent: false }),
         ..targets::with_server(plan, &server)
     };
     let plans = targets::plans(&args.inputs, &args.updates, releases.as_ref(), &args.cluster);

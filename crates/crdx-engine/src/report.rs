@@ -4,6 +4,7 @@
 pub mod admission;
 mod diagnostic;
 mod difference;
+pub mod drift;
 mod field_pattern;
 mod identity;
 mod known_finding;

@@ -37,8 +37,9 @@ pub fn of_answer(
     admitted(&mut item, findings, context.admission);
     item.hidden = hidden_errors(submission, &item);
     dropped_status::report(&mut item, status, resource, locator);
-    // Only pruned fields are shown as they were sent.
-    let shows_sent = context.updates.compares.is_some() && item.answer.is_some() && !item.pruned.is_empty();
+    // Otherwise only pruned fields are shown as they were sent.
+    let shows_sent = context.updates.compares.is_some_and(|options| options.keeps_sent || !item.pruned.is_empty())
+        && item.answer.is_some();
     item.sent = if shows_sent { locator.object() } else { None };
     if context.request_options.table
         && resource.is_defined()
