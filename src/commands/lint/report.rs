@@ -21,7 +21,7 @@ use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::report::members::location_object;
 use crdx_output::report::text::{Style, TextReport};
-use crdx_output::{Cell, Column, Paint, TableStyle, bounded_table, printable};
+use crdx_output::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Value, object};
@@ -36,7 +36,7 @@ const COSTS: &[Column] = &[
     Column::always("TIMES"),
     Column::always("TOTAL"),
     Column::always("SHARE"),
-    Column::text("RULE"),
+    Column::note("RULE"),
 ];
 
 /// The columns of the table of a policy's expressions.
@@ -45,7 +45,7 @@ const EXPRESSIONS: &[Column] = &[
     Column::location("FIELD"),
     Column::always("COST"),
     Column::always("SHARE"),
-    Column::text("EXPRESSION"),
+    Column::note("EXPRESSION"),
 ];
 
 /// What `lint` prints for CRDs and policies.
@@ -187,7 +187,7 @@ impl LintReport {
         };
         let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
         let head = format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
-        head + &bounded_table::table(EXPRESSIONS, self.look, &rows)
+        head + &Columns::text(EXPRESSIONS, self.look, &rows)
     }
 
     fn costs(&self, costs: &[(SchemaCost, Vec<SourceLocation>)]) -> String {
@@ -210,7 +210,7 @@ impl LintReport {
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
-        text.push_str(&bounded_table::table(COSTS, self.look, &rows));
+        text.push_str(&Columns::text(COSTS, self.look, &rows));
         for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
             text.push_str(&estimates(cost, location));
         }

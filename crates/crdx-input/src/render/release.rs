@@ -34,7 +34,7 @@ pub struct HelmRelease {
 /// The releases of an input, and the sources of their charts.
 #[derive(Debug, Default)]
 pub struct Releases {
-    releases: Vec<(HelmRelease, Result<ChartSource, String>)>,
+    releases: Vec<(HelmRelease, Result<ChartSource, NotRendered>)>,
     /// The URLs of repositories of charts and of artifacts, by namespace and name.
     repositories: BTreeMap<(String, String), Repository>,
 }
@@ -94,7 +94,7 @@ impl Releases {
                 }
                 ChartSource::Artifact(repository) => match self.repositories.get(&repository) {
                     Some(Repository::Artifact(reference)) => fetched(reference, directory),
-                    _ => Err(NO_SOURCE.to_owned()),
+                    _ => Err(NotRendered::NoSource),
                 },
             });
             match chart {
@@ -115,10 +115,25 @@ impl Releases {
     }
 }
 
-const NO_SOURCE: &str = "the source of its chart is not in this input";
+/// Why a release is not rendered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotRendered {
+    #[error("the source of its chart is not in this input")]
+    NoSource,
+    #[error("some of its values are in other objects")]
+    ValuesFrom,
+    #[error("it has postRenderers")]
+    PostRenderers,
+    #[error("its chart {0} has no fixed version")]
+    NoFixedVersion(String),
+    #[error("{0} is no chart of this repository")]
+    NotHere(String),
+    #[error("its chart is not here: kubectl crdx fetch --charts {0}")]
+    NotFetched(String),
+}
 
 /// Reads a release, and where its chart is; otherwise why it is not rendered.
-fn release(document: &Document, (own, name): (String, String)) -> (HelmRelease, Result<ChartSource, String>) {
+fn release(document: &Document, (own, name): (String, String)) -> (HelmRelease, Result<ChartSource, NotRendered>) {
     let object = &document.value;
     let text = |path: &[&str]| object.str_at(path).filter(|text| !text.is_empty());
     let namespace = text(&["spec", "targetNamespace"]).unwrap_or(if own.is_empty() { "default" } else { &own });
@@ -140,15 +155,15 @@ fn release(document: &Document, (own, name): (String, String)) -> (HelmRelease, 
 }
 
 /// Returns where the chart of a release is; otherwise why it is not rendered.
-fn chart(object: &Value, own: &str) -> Result<ChartSource, String> {
+fn chart(object: &Value, own: &str) -> Result<ChartSource, NotRendered> {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
     let has =
         |member: &str| object.at(&["spec", member]).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
     if has("valuesFrom") {
-        return Err("some of its values are in other objects".to_owned());
+        return Err(NotRendered::ValuesFrom);
     }
     if has("postRenderers") {
-        return Err("it has postRenderers".to_owned());
+        return Err(NotRendered::PostRenderers);
     }
     let in_namespace = |namespace: String| if namespace.is_empty() { own.to_owned() } else { namespace };
     if text(&["spec", "chartRef", "kind"]) == "OCIRepository" {
@@ -163,18 +178,18 @@ fn chart(object: &Value, own: &str) -> Result<ChartSource, String> {
             let repository = (namespace, of_chart(&["sourceRef", "name"]));
             Ok(ChartSource::Chart { repository, chart: of_chart(&["chart"]), version: of_chart(&["version"]) })
         }
-        _ => Err(NO_SOURCE.to_owned()),
+        _ => Err(NotRendered::NoSource),
     }
 }
 
 /// Returns the URL of a chart of a repository, as `fetch` takes it.
-fn url(repository: Option<&Repository>, chart: &str, version: &str) -> Result<String, String> {
-    let Some(Repository::Charts(url)) = repository else { return Err(NO_SOURCE.to_owned()) };
+fn url(repository: Option<&Repository>, chart: &str, version: &str) -> Result<String, NotRendered> {
+    let Some(Repository::Charts(url)) = repository else { return Err(NotRendered::NoSource) };
     let is_fixed = version.bytes().next().is_some_and(|byte| byte.is_ascii_digit() || byte == b'v')
         && version.split(['-', '+']).next().is_some_and(|core| core.split('.').count() == 3)
         && !version.contains(['x', '*', ' ', '|', ',']);
     if !is_fixed {
-        return Err(format!("its chart {chart} has no fixed version"));
+        return Err(NotRendered::NoFixedVersion(chart.to_owned()));
     }
     let url = url.trim_end_matches('/');
     Ok(if url.starts_with("oci://") {
@@ -185,7 +200,7 @@ fn url(repository: Option<&Repository>, chart: &str, version: &str) -> Result<St
 }
 
 /// Returns the chart at a path of this repository, relative to the working directory.
-fn here(path: &Path) -> Result<PathBuf, String> {
+fn here(path: &Path) -> Result<PathBuf, NotRendered> {
     let working_directory = env::current_dir().unwrap_or_default();
     let levels = project::levels_to_root(&working_directory);
     let inside = normal(path);
@@ -194,15 +209,15 @@ fn here(path: &Path) -> Result<PathBuf, String> {
     if is_inside && chart.join("Chart.yaml").is_file() {
         Ok(chart)
     } else {
-        Err(format!("{} is no chart of this repository", path.display()))
+        Err(NotRendered::NotHere(path.display().to_string()))
     }
 }
 
 /// Returns the file of a chart that was fetched.
-fn fetched(url: &str, directory: Option<&Path>) -> Result<PathBuf, String> {
-    let missing = |_| format!("its chart is not here: kubectl crdx fetch --charts {url}");
-    let remote = Remote::find(url, directory).map_err(missing)?;
-    remote.read().map_err(missing)?;
+fn fetched(url: &str, directory: Option<&Path>) -> Result<PathBuf, NotRendered> {
+    let missing = || NotRendered::NotFetched(url.to_owned());
+    let remote = Remote::find(url, directory).map_err(|_| missing())?;
+    remote.read().map_err(|_| missing())?;
     Ok(remote.path().to_owned())
 }
 
@@ -230,7 +245,7 @@ mod tests {
         assert_eq!(chart("{chartRef: {kind: OCIRepository, name: a, namespace: x}}"), Ok(artifact));
         assert!(chart("{valuesFrom: [{kind: Secret, name: a}]}").is_err());
         assert!(chart("{postRenderers: [{kustomize: {}}]}").is_err());
-        assert_eq!(chart("{}"), Err(NO_SOURCE.to_owned()));
+        assert_eq!(chart("{}"), Err(NotRendered::NoSource));
     }
 
     #[test]
@@ -241,8 +256,8 @@ mod tests {
         assert_eq!(url("https://h/charts/", "1.2.3"), Ok("helm+https://h/charts/web@1.2.3".to_owned()));
         assert_eq!(url("oci://h/charts", "v1.2.3-rc.1"), Ok("oci://h/charts/web:v1.2.3-rc.1".to_owned()));
         for range in ["", "1.x", ">=1.0.0", "1.2", "1.2.x", "*", "^1.2.3"] {
-            assert_eq!(url("https://h", range), Err("its chart web has no fixed version".to_owned()), "{range}");
+            assert_eq!(url("https://h", range), Err(NotRendered::NoFixedVersion("web".to_owned())), "{range}");
         }
-        assert_eq!(super::url(None, "web", "1.2.3"), Err(NO_SOURCE.to_owned()));
+        assert_eq!(super::url(None, "web", "1.2.3"), Err(NotRendered::NoSource));
     }
 }
