@@ -3,5 +3,5 @@
 use std::io;
 
 fn main() -> io::Result<()> {
-    crdx_embedded::compress(&["src/crd/openapi/builtin.json", "src/crd/openapi/own.json"])
+    crdx_embedded::compress(&["src/crd/openapi/common.json", "src/crd/openapi/own.json"])
 }

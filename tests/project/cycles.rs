@@ -12,6 +12,7 @@ fn modules() -> BTreeMap<Module, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeMap::new();
     read_modules("kubectl-crdx", &root.join("src"), &mut found);
+    read_modules("crdx-playground", &root.join("playground/engine/src"), &mut found);
     for folder in fs::read_dir(root.join("crates")).unwrap() {
         let folder = folder.unwrap().path();
         read_modules(folder.file_name().unwrap().to_str().unwrap(), &folder.join("src"), &mut found);

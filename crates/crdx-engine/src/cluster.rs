@@ -99,11 +99,6 @@ pub trait Cluster: Debug + Send + Sync {
     }
 }
 
-/// Returns the items of a list; none for null.
-pub(crate) fn items(list: &Value) -> &[Value] {
-    list.get("items").and_then(Value::as_array).unwrap_or_default()
-}
-
 /// A request whose answer has not been read yet.
 pub trait PendingResponse: Debug + Send {
     /// Waits for the answer; `None` for 404.

@@ -166,10 +166,11 @@ impl Baseline {
             let mut message = format!("{name} was written: {}", findings(found.len()));
             let removed = self.entries.len() - found.len();
             if removed > 0 {
-                message += &format!("; {} without a finding removed", entries(removed));
+                message = format!("{message}; {} without a finding removed", entries(removed));
             }
             if self.left_out > 0 {
-                message += &format!("; {} left out, because a baseline has at most {MAX_ENTRIES}", self.left_out);
+                message =
+                    format!("{message}; {} left out, because a baseline has at most {MAX_ENTRIES}", self.left_out);
             }
             return Ok(vec![note(message)]);
         }

@@ -7,11 +7,12 @@ use crdx_files::open::read_regular;
 use crdx_server::server::http::address::encoded;
 use crdx_text::documents::Chunks;
 use crdx_text::yaml;
+use crdx_value::lock;
 use crdx_value::{Map, Value, object};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub const DESCRIPTION: &str = "profile.yaml";
 pub const RESOURCES: &str = "apis.yaml";
@@ -133,7 +134,7 @@ impl Profile {
     }
 
     fn objects(&self, saved: SavedResource) -> Result<Arc<ObjectsByName>, ProfileError> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = lock::lock(&self.loaded);
         if let Some(objects) = loaded.get(&saved.qualified()) {
             return Ok(Arc::clone(objects));
         }

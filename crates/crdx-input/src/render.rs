@@ -22,6 +22,7 @@ use crdx_engine::documents::Document;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::json;
+use crdx_value::lock;
 use crdx_value::release::Release;
 pub use find::normal;
 use find::{RenderProgram, RenderTarget};
@@ -33,7 +34,7 @@ use release::{HelmRelease, Releases};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use substitution::Variables;
 use tempfile::NamedTempFile;
 
@@ -126,15 +127,15 @@ impl Renderer {
     /// No program for it is installed, or the program fails.
     pub fn render(&self, target: &RenderTarget) -> Result<Box<dyn Read + Send>, RenderError> {
         let name = target.name();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let output = match state.rendered.get(&name).filter(|rendered| rendered.target == *target) {
-            Some(rendered) => Arc::clone(&rendered.output),
-            None => {
-                // It exists until the program has ended.
-                let values = target.release.as_deref().map(values_file).transpose()?;
-                let values = values.as_ref().map(NamedTempFile::path);
-                Arc::new(program::run(&invocations(target, values, &self.settings))?)
-            }
+        let mut state = lock::lock(&self.state);
+        let known = state.rendered.get(&name).filter(|rendered| rendered.target == *target);
+        let output = if let Some(rendered) = known {
+            Arc::clone(&rendered.output)
+        } else {
+            // It exists until the program has ended.
+            let values = target.release.as_deref().map(values_file).transpose()?;
+            let values = values.as_ref().map(NamedTempFile::path);
+            Arc::new(program::run(&invocations(target, values, &self.settings))?)
         };
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
@@ -145,13 +146,13 @@ impl Renderer {
     pub fn read_variables(&self, steps: &[ReadStep]) {
         let found = post_build::variables(steps, &self.settings.substitute);
         let variables = found.into_iter().map(|(directory, own)| (directory, Arc::new(own)));
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).variables = variables.collect();
+        lock::lock(&self.state).variables = variables.collect();
     }
 
     /// Returns the variables for what is rendered.
     pub(crate) fn variables(&self, target: &RenderTarget) -> Option<Arc<Variables>> {
         let is_built = target.kind == RenderProgram::Kustomization;
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock::lock(&self.state);
         state.variables.get(&normal(&target.directory)).filter(|_| is_built).cloned()
     }
 
@@ -162,12 +163,12 @@ impl Renderer {
 
     /// Returns true if a source is a directory that was rendered.
     pub fn has(&self, source: &str) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).rendered.contains_key(source)
+        lock::lock(&self.state).rendered.contains_key(source)
     }
 
     /// Adds a file with objects that no program reads.
     pub fn leave_out(&self, file: &Path) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).left_out.push(file.display().to_string());
+        lock::lock(&self.state).left_out.push(file.display().to_string());
     }
 
     /// Remembers an object if it is a release of Flux or a source of charts.
@@ -176,12 +177,12 @@ impl Renderer {
         if document.source.starts_with(release::PREFIX) {
             return;
         }
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).releases.add(document);
+        lock::lock(&self.state).releases.add(document);
     }
 
     /// Returns what is rendered for the releases so far. The lock that applies in `directory` has the charts that were fetched.
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> Vec<RenderTarget> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock::lock(&self.state);
         let (targets, left_out) = std::mem::take(&mut state.releases).targets(directory);
         state.releases_left_out.extend(left_out);
         targets
@@ -196,7 +197,7 @@ impl Renderer {
     }
 
     fn map_once(&self, location: &SourceLocation, subject: &RenderedObject<'_>) -> Option<SourceLocation> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock::lock(&self.state);
         let State { rendered, sources, .. } = &mut *state;
         let (name, Rendered { target, output }) = rendered.get_key_value(&location.source)?;
         // A file can be called like a directory only after it replaced the directory.
@@ -211,7 +212,7 @@ impl Renderer {
 
     /// Returns the notes for the end of a run: what was rendered, and what was not.
     pub fn notes(&self) -> Vec<(&'static str, String)> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock::lock(&self.state);
         let mut notes = Vec::new();
         let names: Vec<&str> = state.rendered.keys().map(|name| &**name).collect();
         if !names.is_empty() {

@@ -36,6 +36,7 @@ mod tests;
 
 use crate::core::service::allocator::Allocations;
 pub use crate::core::service::allocator::needs_other_families;
+pub use crate::core::service::network::ServiceNetwork;
 use admission::PLUGINS;
 pub use admission::configuration::{ConfigurationError, check as check_configuration};
 use cluster_fields::FieldsOfCluster;
@@ -48,7 +49,7 @@ pub static KINDS: BuiltInKinds = BuiltInKinds {
     strategies: STRATEGIES,
     content: &Content,
     cluster_fields: &FieldsOfCluster,
-    allocator: |allows_any_port| Box::new(Allocations::new(allows_any_port)),
+    allocator: |ranges, is_partial| Box::new(Allocations::new(ranges, is_partial)),
     initial_objects: scheduling::priority_class::system_classes,
 };
 

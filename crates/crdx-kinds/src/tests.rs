@@ -5,8 +5,10 @@ mod in_memory;
 mod preparation;
 mod versions;
 
+use crdx_server::cluster_state::{ClusterState, GroupVersionResource, Listed, Lookup, SERVICE_CIDRS, SERVICES, Unread};
 use crdx_server::server::{
-    Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, SeedError, Server, Timestamp,
+    Calls, Method, Namespaces, Paused, Reply, Request, Response, ResponseBody, SeedError, Server, ServerBuilder,
+    Timestamp,
 };
 use crdx_text::json;
 use crdx_types::service_families::ServiceRange;
@@ -683,7 +685,12 @@ fn a_service_gets_no_port_that_it_requests_itself() {
 
 /// A server that validates built-in kinds and generates their fields.
 fn validating() -> Server {
-    crate::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().with_content_validation().build()
+    complete().build()
+}
+
+/// The options of a server that behaves like a cluster.
+fn complete() -> ServerBuilder {
+    crate::builder(Release::NEWEST, 1).with_built_in_kinds().with_generated_fields().with_content_validation()
 }
 
 #[test]
@@ -837,12 +844,32 @@ fn only_one_service_has_a_cluster_ip() {
     assert_eq!(create_service(&server, "second", spec, "?dryRun=All").0, 201, "a dry run does not look");
 }
 
+fn ranges(text: &str) -> Vec<ServiceRange> {
+    vec![ServiceRange::parse(text).unwrap()]
+}
+
+/// A cluster with a range and one Service.
+#[derive(Debug)]
+struct OtherServices;
+
+impl ClusterState for OtherServices {
+    fn object(&self, _: GroupVersionResource<'_>, _: &str, _: &str) -> Result<Lookup<Arc<Value>>, Unread> {
+        Ok(Lookup::Unknown)
+    }
+
+    fn list(&self, of: GroupVersionResource<'_>, _: &str) -> Result<Listed, Unread> {
+        let text = match of {
+            SERVICES => r#"{"spec":{"clusterIPs":["10.0.0.7"],"ports":[{"nodePort":30007}]}}"#,
+            SERVICE_CIDRS => r#"{"metadata":{"name":"kubernetes"},"spec":{"cidrs":["10.0.0.0/24"]}}"#,
+            _ => return Ok(Listed::default()),
+        };
+        Ok(Listed { objects: vec![Arc::new(json::read(text.as_bytes()).unwrap())], is_complete: true })
+    }
+}
+
 #[test]
 fn services_that_are_not_stored_have_addresses_and_ports_too() {
-    let server = validating();
-    server.set_service_ranges(vec![ServiceRange::parse("10.0.0.0/24").unwrap()]);
-    let others = [r#"{"spec":{"clusterIPs":["10.0.0.7"],"ports":[{"nodePort":30007}]}}"#];
-    server.set_other_services(others.map(|other| json::read(other.as_bytes()).unwrap()).iter());
+    let server = complete().with_cluster_state(Arc::new(OtherServices)).build();
     let create = |spec: &str| create_service(&server, "s", spec, "").1;
     let taken = create(r#"{"clusterIP":"10.0.0.7","ports":[{"port":80}]}"#);
     assert!(taken.ends_with("failed to allocate IP 10.0.0.7: provided IP is already allocated"), "{taken}");
@@ -861,8 +888,7 @@ fn services_that_are_not_stored_have_addresses_and_ports_too() {
 fn a_cluster_ip_outside_the_range_is_refused() {
     let refusal = |minor: u16, address: &str, query: &str| {
         let options = crate::builder(Release::new(minor).unwrap(), 1).with_built_in_kinds().with_content_validation();
-        let server = options.with_generated_fields().build();
-        server.set_service_ranges(vec![ServiceRange::parse("10.0.0.0/24").unwrap()]);
+        let server = options.with_generated_fields().with_service_ranges(ranges("10.0.0.0/24")).build();
         create_service(&server, "s", &format!(r#"{{"clusterIP":"{address}","ports":[{{"port":80}}]}}"#), query).1
     };
     let outside = "failed to allocate IP 10.1.0.5: the provided network does not match the current range";
@@ -877,8 +903,7 @@ fn a_cluster_ip_outside_the_range_is_refused() {
 
 #[test]
 fn addresses_are_allocated_from_the_range() {
-    let server = validating();
-    server.set_service_ranges(vec![ServiceRange::parse("10.7.0.0/30").unwrap()]);
+    let server = complete().with_service_ranges(ranges("10.7.0.0/30")).build();
     let path = "/api/v1/namespaces/default/services";
     let object = r#"{"metadata":{"name":"a"},"spec":{"ports":[{"port":80}]}}"#;
     let dry = created(&server, &format!("{path}?dryRun=All"), object);

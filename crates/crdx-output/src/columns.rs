@@ -402,7 +402,8 @@ impl Columns {
         line.push('\n');
         if let Some((paint, text)) = note.filter(|(_, text)| !is_title && !text.is_empty()) {
             line.extend(std::iter::repeat_n(' ', INDENT * if layout.above > 0 { 2 } else { 1 }));
-            let title = self.layout.iter().find(|column| column.fit == Fit::Note).map(|column| column.title.to_lowercase());
+            let title =
+                self.layout.iter().find(|column| column.fit == Fit::Note).map(|column| column.title.to_lowercase());
             line.extend([title.as_deref().unwrap_or_default(), ": "]);
             paint.push(self.look.color, text, line);
             line.push('\n');

@@ -19,10 +19,11 @@ mod vm;
 
 pub use parse::Error;
 
+use crdx_value::lock;
 use engine::Automaton;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use vm::Program;
 
 /// A regular expression; clones share the compiled form.
@@ -153,7 +154,7 @@ impl Regexp {
         if self.inner.instructions < LARGE {
             return self.program();
         }
-        let mut short = self.inner.short.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut short = lock::lock(&self.inner.short);
         if let Some(Kept(program)) = &*short
             && program.reaches(length)
         {

@@ -355,7 +355,7 @@ impl Simulation {
         seen_kinds.add_given(simulators.iter().flat_map(|simulator| simulator.settings.given.classes_of_pods()));
         let mut admissions = simulators.iter().filter_map(|simulator| simulator.admission.get());
         if admissions.any(|admission| admission.has_webhooks()) {
-            notes.extend(seen_kinds.builtin_note());
+            notes.extend(seen_kinds.built_in_note());
         }
         let definitions: Vec<&Definitions> = known.iter().map(OrderedState::definitions).collect();
         let reads_cluster = plan.reads_cluster() && cluster.as_deref().is_some_and(Live::is_configured);

@@ -80,7 +80,6 @@ use self::http::page::{self, not_found_page};
 use self::http::route::{RequestInfo, Route};
 use self::http::{authorization, body, query, route};
 use controllers::Controllers;
-use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::Value;
 use crdx_value::release::Release;
 pub use crdx_value::time::Timestamp;
@@ -122,30 +121,6 @@ impl Server {
     /// Returns true if writes of the status of a built-in kind are validated.
     pub fn validates_status(&self, group: &str, kind: &str) -> bool {
         self.resources().validates_content && self.resources().kinds.content.covers_status(group, kind)
-    }
-
-    /// Sets the families from which addresses of Services are allocated, unless they were set before; without it IPv4 alone.
-    /// Servers that generate no fields ignore them.
-    pub fn set_service_families(&self, families: ServiceFamilies) {
-        if let Some(allocations) = &self.resources().allocations {
-            allocations.set_families(families);
-        }
-    }
-
-    /// Sets the ranges that have all cluster IPs, unless they were set before; without it Services may name any
-    /// address. Servers that generate no fields ignore them.
-    pub fn set_service_ranges(&self, ranges: Vec<ServiceRange>) {
-        if let Some(allocations) = &self.resources().allocations {
-            allocations.set_ranges(ranges);
-        }
-    }
-
-    /// Sets Services that are not stored and whose cluster IPs and node ports are in use, unless they were set before.
-    /// Servers that generate no fields ignore them.
-    pub fn set_other_services<'v>(&self, services: impl Iterator<Item = &'v Value>) {
-        if let Some(allocations) = &self.resources().allocations {
-            allocations.set_other_services(&mut { services });
-        }
     }
 
     /// Handles one request. Values may nest deeply and are processed recursively, so the calling thread needs a large

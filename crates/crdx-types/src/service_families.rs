@@ -64,11 +64,18 @@ impl Default for ServiceFamilies {
 impl ServiceFamilies {
     /// Returns the families of one or two ranges such as `10.96.0.0/12`; `None` for other texts.
     pub fn of_ranges<'a>(ranges: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let mut families = ranges.into_iter().map(|range| Some(ServiceRange::parse(range.trim())?.family()));
-        let primary = families.next()??;
+        let families: Option<Vec<IpFamily>> =
+            ranges.into_iter().map(|range| Some(ServiceRange::parse(range.trim())?.family())).collect();
+        Self::of(families?)
+    }
+
+    /// Returns the families of one range, or of one range of each family; `None` for others.
+    pub fn of(families: impl IntoIterator<Item = IpFamily>) -> Option<Self> {
+        let mut families = families.into_iter();
+        let primary = families.next()?;
         match (families.next(), families.next()) {
             (None, _) => Some(Self { primary, is_dual: false }),
-            (Some(Some(second)), None) if second != primary => Some(Self { primary, is_dual: true }),
+            (Some(second), None) if second != primary => Some(Self { primary, is_dual: true }),
             _ => None,
         }
     }

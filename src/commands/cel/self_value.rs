@@ -122,7 +122,8 @@ fn example(args: &args::Cel, release: Release) -> Result<SelfValue, InputError> 
         let message = "the expression uses self, and there are several CRDs";
         return Err(InputError::with_help(message, "give an object with -f, or one CRD with --crds"));
     };
-    let unusable = |error: String| InputError::new(format!("the CRD has no example to check the expression with: {error}"));
+    let unusable =
+        |error: String| InputError::new(format!("the CRD has no example to check the expression with: {error}"));
     let checker = Checker::new(definition, None, release).map_err(|error| unusable(error.to_string()))?;
     let example = examples::example(&checker, ExampleFields::Full).map_err(|error| unusable(error.to_string()))?;
     let version = version_of(&example.object, &definitions, release)?;

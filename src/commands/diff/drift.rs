@@ -43,7 +43,7 @@ impl ObjectDrift {
         let fields = if n == 1 { "1 field differs".to_owned() } else { format!("{n} fields differ") };
         let mut text = format!("{} ({}): {fields} after each apply\n", printable::line(&item.called()), item.location);
         for field in &self.fields {
-            text.push_str(&format!("  {}\n", printable::line(&sentence(field))));
+            text.extend(["  ", &*printable::line(&sentence(field)), "\n"]);
         }
         let name = file_name(&item.identity);
         let names = (format!("MANIFEST/{name}"), format!("CANONICAL/{name}"));

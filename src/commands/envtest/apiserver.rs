@@ -101,8 +101,7 @@ struct Config {
     /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
-    /// The families of `--service-cluster-ip-range`, and its ranges.
-    families: ServiceFamilies,
+    /// The ranges of `--service-cluster-ip-range`.
     ranges: Vec<ServiceRange>,
     /// Lines for standard error.
     notes: Vec<String>,
@@ -135,9 +134,10 @@ impl Config {
         }
         let address = address(flags, &mut notes)?;
         let given = flags.last(CLUSTER_IP_RANGES).filter(|ranges| !ranges.is_empty()).unwrap_or("10.0.0.0/24");
-        let families = ServiceFamilies::of_ranges(given.split(',')).ok_or_else(|| {
-            FlagError::value(CLUSTER_IP_RANGES, given, "is not a CIDR, or one of each address family")
-        })?;
+        if ServiceFamilies::of_ranges(given.split(',')).is_none() {
+            let expected = "is not a CIDR, or one of each address family";
+            return Err(FlagError::value(CLUSTER_IP_RANGES, given, expected).into());
+        }
         let ranges = given.split(',').filter_map(|range| ServiceRange::parse(range.trim())).collect();
         Ok(Self {
             release: configured.release,
@@ -151,7 +151,6 @@ impl Config {
             anonymous: flags.is_on("anonymous-auth", true)?,
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
-            families,
             ranges,
             notes,
         })
@@ -242,6 +241,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_built_in_kinds()
         .with_content_validation()
         .with_generated_fields()
+        .with_service_ranges(config.ranges.clone())
         .with_pause_before_removal(crdx_serve::PAUSE_BEFORE_REMOVAL);
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
@@ -250,8 +250,6 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         server = server.with_authorization();
     }
     let server = server.build();
-    server.set_service_families(config.families);
-    server.set_service_ranges(config.ranges.clone());
     publish(&server, config, now);
     let (certificate, key) = certificate(config)?;
     let options = ServeOptions {

@@ -172,7 +172,9 @@ impl Files {
                 let spec = hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
                 let (first, known) = known.entry(name).or_insert_with(|| (location.to_string(), spec));
                 if *known != spec {
-                    report(format!("error: {location}: another CRD with this name is at {first}\nhelp: leave one of them out"));
+                    report(format!(
+                        "error: {location}: another CRD with this name is at {first}\nhelp: leave one of them out"
+                    ));
                     continue;
                 }
                 if let Err(reason) = files.server.seed_definition(&crd, request_options.now) {

@@ -7,6 +7,7 @@ use crdx_input::remote::url::is_http;
 use crdx_text::json;
 use crdx_value::Value;
 use http::header::HeaderValue;
+use std::fmt::Write as _;
 
 /// The media types of manifests. An index is named so that the registry does not choose an entry itself.
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json, \
@@ -157,7 +158,7 @@ fn token_url(challenge: &str, reference: &Reference<'_>) -> Option<String> {
     for name in ["service", "scope"] {
         if let Some(value) = value(name) {
             url.push(if url.contains('?') { '&' } else { '?' });
-            url.push_str(&format!("{name}={}", encoded(value)));
+            url.extend([name, "=", &encoded(value)]);
         }
     }
     Some(url)
@@ -170,7 +171,7 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~:/,".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

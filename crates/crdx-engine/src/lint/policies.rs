@@ -20,7 +20,7 @@ use crdx_server::policies::environment::{Declarations, Environments};
 use crdx_server::policies::model::Policy;
 use crdx_server::policies::request::Kind;
 use crdx_server::policies::type_checking::{self, ExpressionWarning, KnownType, Matched, TypeCheckingSubject, Untyped};
-use crdx_types as builtin;
+use crdx_types::table::table;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use misspelt::misspelt;
@@ -126,11 +126,11 @@ fn text(warning: &ExpressionWarning) -> String {
 /// Returns the reasons why types that the policy matches are not checked.
 fn notes(policy: &Policy, matched: &Matched, types: &[KnownType], release: Release) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_builtin = |resource: &&String| match resource.split('/').collect::<Vec<_>>().as_slice() {
-        [group, _, _] => builtin::table::table().has_group(group),
+    let is_built_in = |resource: &&String| match resource.split('/').collect::<Vec<_>>().as_slice() {
+        [group, _, _] => table().has_group(group),
         _ => true,
     };
-    let (built_in, custom): (Vec<&String>, Vec<&String>) = matched.unknown.iter().partition(is_builtin);
+    let (built_in, custom): (Vec<&String>, Vec<&String>) = matched.unknown.iter().partition(is_built_in);
     let listed = |resources: &[&String]| resources.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", ");
     if !custom.is_empty() {
         let custom = listed(&custom);

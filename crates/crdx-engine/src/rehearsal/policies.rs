@@ -1,7 +1,7 @@
 //! The effect of new policies on stored objects: each object is stored on a server with the policies, and its next
 //! write, which adds a label, is sent as a dry run.
 
-mod builtin;
+mod built_in;
 
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::Sender as _;
@@ -19,10 +19,11 @@ use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
 use crdx_server::server::{AdmissionPlugins, Server, Timestamp};
 use crdx_types::groups;
+use crdx_value::lock;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version, object};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// The effects of new policies on the next write of a stored object.
 #[derive(Clone, Debug, Default)]
@@ -132,12 +133,12 @@ impl<'a> PolicyRehearsal<'a> {
     /// Returns the CRD of a kind.
     fn definition(&self, group: &str, kind: &str) -> Option<Arc<KnownDefinition>> {
         let key = (group.to_owned(), kind.to_owned());
-        if let Some(known) = self.definitions.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = lock::read(&self.definitions).get(&key) {
             return known.clone();
         }
         let read = (self.read_definition)(group, kind).and_then(KnownDefinition::read);
         let found = read.map(|(_, definition)| definition);
-        self.definitions.write().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+        lock::write(&self.definitions).insert(key, found.clone());
         found
     }
 
@@ -156,7 +157,7 @@ impl<'a> PolicyRehearsal<'a> {
         let unknown = |reason: String, help: Option<&str>| cannot_tell(identity.clone(), locator, reason, help);
         let Some(definition) = definition else {
             if groups::is_built_in(group) {
-                return self.rehearse_builtin(&stored, locator);
+                return self.rehearse_built_in(&stored, locator);
             }
             let reason = format!("there is no CRD for {kind} in group {group}");
             return unknown(reason, Some("give it with --crds"));
@@ -179,7 +180,7 @@ impl<'a> PolicyRehearsal<'a> {
         let mut response =
             self.cluster.send(&server, request::patch(&path, Operation::Patch.content_type(), patch, None, options));
         server.withdraw(&definition.name, &namespace_name, &identity.name);
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+        lock::lock(&self.servers).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
         let (findings, effects) = self.effects(findings);
         let hints = Hints::of_schema(&definition.crd, version, self.release);
@@ -191,7 +192,7 @@ impl<'a> PolicyRehearsal<'a> {
     }
 
     fn server(&self) -> Server {
-        let server = self.servers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let server = lock::lock(&self.servers).pop();
         server.unwrap_or_else(|| {
             let options = Server::builder(self.release, 0).without_managed_fields();
             self.admission.server(options, self.now, self.namespace)

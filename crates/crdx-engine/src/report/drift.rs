@@ -36,7 +36,8 @@ pub enum DriftKind {
 impl DriftedField {
     /// Returns the JSON pointer, as `ignoreDifferences` of Argo CD takes it.
     pub fn pointer(&self) -> String {
-        self.steps.iter().map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect()
+        let escaped: Vec<String> = self.steps.iter().map(|step| step.replace('~', "~0").replace('/', "~1")).collect();
+        format!("/{}", escaped.join("/"))
     }
 }
 
@@ -115,7 +116,7 @@ impl Drift {
 
     /// Adds the members that an item of a list gets.
     fn add_members(&mut self, own: &mut Map, stored: &Map) {
-        for (name, value) in stored.iter().filter(|(name, _)| !own.contains_key(*name)).collect::<Vec<_>>() {
+        for (name, value) in stored.iter().filter(|(name, _)| !own.contains_key(name.as_str())).collect::<Vec<_>>() {
             self.steps.push(name.clone());
             self.push(DriftKind::Added(value.clone()));
             self.steps.pop();
@@ -141,7 +142,7 @@ impl Drift {
         let mut path = String::new();
         for step in &self.steps {
             if step.bytes().all(|byte| byte.is_ascii_digit()) {
-                path.push_str(&format!("[{step}]"));
+                path.extend(["[", step, "]"]);
             } else {
                 path.push_str(if path.is_empty() { "" } else { "." });
                 path.push_str(step);

@@ -1,4 +1,4 @@
-//! The parts of the simulation that only built-in kinds have: the state of the cluster on which Services depend, the changes that the server
+//! The parts of the simulation that only built-in kinds have: the objects of the cluster on which Services depend, the changes that the server
 //! makes to an object, and the limits for its size in Protobuf.
 
 mod changes;
@@ -7,34 +7,14 @@ pub(super) mod service_families;
 pub(super) mod size;
 pub(super) mod unknown_objects;
 
-use super::context::SimulationContext;
 use super::resource::SimulatedResource;
 use super::served::deprecation;
 use super::submit::send::Submission;
 use crate::report::{Action, FieldHint, ObjectReport, PrunedField, Verdict};
 use crdx_server::policies::findings::Findings;
-use crdx_server::server::Server;
 use crdx_types::table;
 use crdx_value::Value;
-use service_families::Families;
 use std::collections::HashSet;
-
-/// Tells the server what the cluster has for an object that is sent. Returns the families of the cluster for a Service.
-pub(super) fn prepare(
-    context: SimulationContext<'_>,
-    resource: &SimulatedResource,
-    server: &Server,
-    object: &Value,
-) -> Option<Families> {
-    let SimulatedResource::BuiltIn(resource) = resource else { return None };
-    if (resource.group, resource.kind) != ("", "Service") {
-        return None;
-    }
-    let families = Families::read(context);
-    server.set_service_families(families.simulated());
-    service_allocations::read(context, server, object);
-    Some(families)
-}
 
 /// Completes the item of an object that was sent.
 pub(super) fn complete(
@@ -45,10 +25,13 @@ pub(super) fn complete(
 ) {
     let Submission { context, server, locator, .. } = *submission;
     warn_of_deprecation(item, submission);
-    if let Some(families) = submission.families.filter(|_| submission.absent.is_some()) {
-        families.explain(item, sent, server.release());
-        if item.verdict != Verdict::Rejected {
-            item.warnings.extend(service_allocations::unusual_node_ports(sent, context.served.node_ports, locator));
+    if submission.resource.is_built_in("", "Service") {
+        service_allocations::report_unreadable(sent, submission.cluster);
+        if submission.absent.is_some() {
+            service_families::explain(item, sent, submission.cluster, server.release());
+            if item.verdict != Verdict::Rejected {
+                item.warnings.extend(service_allocations::unusual_node_ports(sent, context.served.node_ports, locator));
+            }
         }
     }
     if item.verdict == Verdict::Accepted && submission.resource.is_typed() {

@@ -76,6 +76,18 @@ impl KnownCluster {
         self.live.as_ref()?.error(&read_as(wanted))
     }
 
+    /// Reports for the run that objects could not be read.
+    pub(crate) fn report_unreadable(&self, wanted: &Wanted) {
+        if let Some(live) = &self.live {
+            live.report_unreadable(&read_as(wanted));
+        }
+    }
+
+    /// Returns true if a live cluster answers what the inputs and files do not tell.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// Returns true if a namespace is known not to accept new objects.
     pub(crate) fn refuses_objects_in(&self, namespace: &str) -> bool {
         match self.read_object(NAMESPACES, "", namespace) {

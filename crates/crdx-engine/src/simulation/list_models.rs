@@ -3,8 +3,9 @@
 use crate::simulation::definitions::Definitions;
 use crate::simulation::object::Kind;
 use crdx_server::crd::{self, openapi};
+use crdx_types::openapi::{OpenApiVersion, model_name, schemas};
+use crdx_types::resources;
 use crdx_types::types::Types;
-use crdx_types::{self as builtin, resources};
 use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
@@ -45,7 +46,7 @@ fn of_definition((group, version, kind): &Kind, known: &Definitions, release: Re
 }
 
 fn definitions(mut document: Value, name: String, release: Release) -> Option<Model> {
-    openapi::adapt(&mut document, crdx_types::openapi::OpenApiVersion::V2, release);
+    openapi::adapt(&mut document, OpenApiVersion::V2, release);
     let Value::Object(definitions) = std::mem::take(document.get_mut("definitions")?) else { return None };
     definitions.contains_key(&name).then_some(Model { definitions, name })
 }
@@ -53,7 +54,7 @@ fn definitions(mut document: Value, name: String, release: Release) -> Option<Mo
 fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model> {
     let api_version = api_version(group, version);
     if *group == crd::GROUP {
-        let document = openapi::own(crdx_types::openapi::OpenApiVersion::V2, "", release, false)?;
+        let document = openapi::own(OpenApiVersion::V2, "", release, false)?;
         let name = format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.{version}.{kind}");
         return definitions(document, name, release);
     }
@@ -65,6 +66,6 @@ fn of_built_in((group, version, kind): &Kind, release: Release) -> Option<Model>
     });
     let types = Types::for_release(minor);
     let id = types.of_kind(&api_version, kind).filter(|_| is_served)?;
-    let definitions = builtin::openapi::schemas(types, id, crdx_types::openapi::OpenApiVersion::V2);
-    Some(Model { definitions, name: builtin::openapi::model_name(types, id) })
+    let definitions = schemas(types, id, OpenApiVersion::V2);
+    Some(Model { definitions, name: model_name(types, id) })
 }

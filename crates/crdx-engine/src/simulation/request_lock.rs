@@ -1,6 +1,7 @@
 //! Keeps requests apart whose server stores an object only while they last, from those whose answers it could change.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crdx_value::lock;
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The lock of a server. Requests that store nothing hold it together.
 #[derive(Debug, Default)]
@@ -18,10 +19,6 @@ pub enum RequestGuard<'a> {
 impl RequestLock {
     /// Waits until requests may be sent, which store something if `stores` is true.
     pub(super) fn wait(&self, stores: bool) -> RequestGuard<'_> {
-        if stores {
-            RequestGuard::Alone(self.0.write().unwrap_or_else(PoisonError::into_inner))
-        } else {
-            RequestGuard::Shared(self.0.read().unwrap_or_else(PoisonError::into_inner))
-        }
+        if stores { RequestGuard::Alone(lock::write(&self.0)) } else { RequestGuard::Shared(lock::read(&self.0)) }
     }
 }

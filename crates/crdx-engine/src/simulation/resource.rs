@@ -100,6 +100,11 @@ impl SimulatedResource {
         own.is_some_and(|own| own.at(&["subresources", "status"]).is_some())
     }
 
+    /// Returns true for a built-in kind of this group.
+    pub(crate) fn is_built_in(&self, group: &str, kind: &str) -> bool {
+        matches!(self, Self::BuiltIn(resource) if (resource.group, resource.kind) == (group, kind))
+    }
+
     /// The namespace of its objects, given the default namespace.
     fn namespace<'a>(&self, default: &'a str) -> Namespace<'a> {
         let is_namespaced = match self {

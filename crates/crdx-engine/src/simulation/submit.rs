@@ -7,7 +7,6 @@ mod existing;
 mod report;
 pub(super) mod send;
 
-use super::built_in;
 use super::context::SimulationContext;
 use super::decoding::{self, Unanswered, UnansweredObject};
 use super::earlier_object::EarlierObject;
@@ -92,11 +91,9 @@ fn submit_value(
     let request_kind = &context.updates.request_kind;
     let absent = existing.is_none().then(|| request_kind.operation(!name.is_empty(), false));
     let server = &*resource.server(context);
-    let families = built_in::prepare(context, resource, server, &object);
     let is_reproducible = resource.is_reproducible(context, locator);
     let (address, cluster) = (&address, &cluster);
-    let submission =
-        Submission { context, server, resource, address, cluster, locator, absent, is_reproducible, families };
+    let submission = Submission { context, server, resource, address, cluster, locator, absent, is_reproducible };
     let of = (resource, &identity, address);
     let lock = resource.lock(context);
     let exchange = Exchange::begin(server, of, (lock, context.admission.is_some()), existing.is_some());

@@ -23,7 +23,7 @@ const LARGEST: u64 = 4 << 20;
 struct Found {
     /// The `postBuild` of a directory.
     kustomizations: Vec<(PathBuf, Value)>,
-    /// The data of ConfigMaps, by name. Namespaces are often set by the Kustomization of the cluster.
+    /// The data of each `ConfigMap`, by name; `None` if it is not known. Namespaces are often set by the Kustomization of the cluster.
     config_maps: BTreeMap<String, Option<BTreeMap<String, String>>>,
 }
 

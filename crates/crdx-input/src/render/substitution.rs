@@ -61,8 +61,7 @@ impl Variables {
         let default = || self.apply(expression.argument);
         let value = value.map(String::as_str);
         match (expression.operation, value) {
-            ("-" | "=", None) | (":-" | ":=", None | Some("")) => default(),
-            ("+", Some(_)) => default(),
+            ("-" | "=", None) | (":-" | ":=", None | Some("")) | ("+", Some(_)) => default(),
             (":+", Some(value)) if !value.is_empty() => default(),
             ("+" | ":+", _) => Ok(String::new()),
             _ => Ok(value.unwrap_or_default().to_owned()),

@@ -1,6 +1,7 @@
 //! Services.
 
 pub(crate) mod allocator;
+pub(crate) mod network;
 mod printer;
 mod strategy;
 

@@ -337,7 +337,7 @@ pub fn summary_line(summary: &Summary, color: bool) -> String {
     }
     if known > 0 {
         let of = if known == rejected { "all".to_owned() } else { format!("{known} of them") };
-        line.push_str(&format!("; {of} rejected as in the baseline"));
+        line.extend(["; ", &of, " rejected as in the baseline"]);
     }
     if warnings > 0 {
         line.push_str("; ");
@@ -417,9 +417,9 @@ mod tests {
     #[test]
     fn the_summary_counts() {
         let summary = Summary { accepted: 1, rejected: 2, warnings: 1, ..Summary::default() };
-        let builtin = Summary { decode: 31, ..summary };
+        let built_in = Summary { decode: 31, ..summary };
         assert_eq!(
-            summary_line(&builtin, false),
+            summary_line(&built_in, false),
             "34 objects: 1 accepted, 2 rejected, 31 decode (built in; validation not simulated); 1 warning\n"
         );
         assert_eq!(summary_line(&summary, false), "3 objects: 1 accepted, 2 rejected; 1 warning\n");

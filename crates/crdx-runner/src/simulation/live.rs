@@ -4,8 +4,9 @@ use crdx_cluster::{Connection, JSON};
 use crdx_engine::cluster::{Cluster, Error, PendingResponse, Resource};
 use crdx_engine::simulation::known_cluster::live::LiveObjects;
 use crdx_value::Value;
+use crdx_value::lock;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A cluster that can be queried.
 pub struct Live {
@@ -58,18 +59,18 @@ impl Live {
 
     /// Returns the errors of objects that could not be read, by resource.
     pub fn unreadable(&self) -> BTreeMap<String, Error> {
-        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock::lock(&self.unreadable).clone()
     }
 
     /// Records how many objects a collection has, so that it is not listed again in vain; `u64::MAX` if it cannot be
     /// listed.
     pub(crate) fn record_size(&self, collection: &str, size: u64) {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), size);
+        lock::lock(&self.sizes).insert(collection.to_owned(), size);
     }
 
     /// Returns the number of objects of a collection, if it is known.
     pub fn size(&self, collection: &str) -> Option<u64> {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied()
+        lock::lock(&self.sizes).get(collection).copied()
     }
 }
 
@@ -92,14 +93,14 @@ impl Cluster for Live {
 
     fn list(&self, path: &str) -> Result<Arc<Value>, Error> {
         let once = {
-            let mut all = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock::lock(&self.lists);
             Arc::clone(all.entry(path.to_owned()).or_default())
         };
         once.get_or_init(|| Ok(self.connection()?.ask(path, JSON).wait()?.unwrap_or_default().into())).clone()
     }
 
     fn record_unreadable(&self, plural: &str, error: &Error) {
-        let mut all = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock::lock(&self.unreadable);
         all.entry(plural.to_owned()).or_insert_with(|| error.clone());
     }
 }

@@ -165,7 +165,7 @@ impl SeenKinds {
     }
 
     /// The note that webhooks were not evaluated for objects of built-in kinds.
-    pub fn builtin_note(&self) -> Option<RunNote> {
+    pub fn built_in_note(&self) -> Option<RunNote> {
         let message =
             format!("webhooks were not evaluated for {} of kinds built into Kubernetes", counted(self.decoded));
         (self.decoded > 0).then_some(RunNote { kind: "builtinWebhooks", message })

@@ -1,7 +1,7 @@
 //! The OpenAPI documents that the server publishes for a CRD (`pkg/controller/openapi{,v3}`,
 //! `kube-openapi/pkg/builder{,3}`).
 //!
-//! [`v3`] and [`v2`] build the document of one version of one CRD; [`merge`] combines documents. `builtin.json` has the
+//! [`v3`] and [`v2`] build the document of one version of one CRD; [`merge`] combines documents. `common.json` has the
 //! parts that are the same for all CRDs: the types of Kubernetes itself and the query parameters, as Kubernetes
 //! publishes them. `own.json` has the documents that a server without CRDs publishes.
 //!
@@ -31,11 +31,11 @@ use std::sync::OnceLock;
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 
-/// A part of `builtin.json`.
-fn builtin(part: &str) -> &'static Map {
-    static BUILTIN: OnceLock<Value> = OnceLock::new();
+/// A part of `common.json`.
+fn common(part: &str) -> &'static Map {
+    static COMMON: OnceLock<Value> = OnceLock::new();
     static NOTHING: Map = Map::new();
-    let all = BUILTIN.get_or_init(|| json::read(embedded!("builtin.json").text().as_bytes()).unwrap_or_default());
+    let all = COMMON.get_or_init(|| json::read(embedded!("common.json").text().as_bytes()).unwrap_or_default());
     all.get(part).and_then(Value::as_object).unwrap_or(&NOTHING)
 }
 
@@ -61,7 +61,7 @@ pub fn v3(crd: &CustomResourceDefinition, version: &str, release: Release) -> Va
 pub fn v2(crd: &CustomResourceDefinition, version: &str, release: Release) -> Value {
     let mut definitions = Value::Object(definitions(crd, version, OpenApiVersion::V2, release));
     definitions.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|v| remove_keywords(v, &["default"]));
-    let mut parameters = builtin("parameters").clone();
+    let mut parameters = common("parameters").clone();
     if !crd.spec.namespaced() {
         parameters.retain(|name, _| !name.starts_with("namespace-"));
     }
@@ -124,8 +124,8 @@ fn definitions(
     release: Release,
 ) -> Map {
     let scale = crd.spec.subresources(version).is_some_and(|s| s.scale.is_some());
-    let builtin = builtin("definitions").iter().filter(|(name, _)| scale || !name.starts_with(SCALE));
-    let mut all: Map = builtin.map(|(name, v)| (name.clone(), v.clone())).collect();
+    let shared = common("definitions").iter().filter(|(name, _)| scale || !name.starts_with(SCALE));
+    let mut all: Map = shared.map(|(name, v)| (name.clone(), v.clone())).collect();
     if openapi_version == OpenApiVersion::V3 {
         all.values_mut().for_each(wrap_references);
     }
@@ -226,6 +226,6 @@ mod tests {
         let all = merge([v3(&first, "v1", Release::NEWEST), v3(&second, "v1", Release::NEWEST)]);
         let count = |path: &[&str]| all.at(path).and_then(Value::as_object).map(Map::len);
         assert_eq!(count(&["paths"]), Some(8));
-        assert_eq!(count(&["components", "schemas"]), Some(builtin("definitions").len() - 3 + 4));
+        assert_eq!(count(&["components", "schemas"]), Some(common("definitions").len() - 3 + 4));
     }
 }

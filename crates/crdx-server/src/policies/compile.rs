@@ -10,6 +10,7 @@ use crdx_cel::{
     types::Type,
     value::message::{JSON_PATCH, OBJECT},
 };
+use crdx_value::GoError;
 use crdx_value::release::Release;
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ pub struct CompiledExpression {
     /// The source.
     pub source: String,
     /// The program, or the server's error text.
-    pub program: Result<Program, String>,
+    pub program: Result<Program, GoError>,
     /// The variables that its environment declares.
     pub declarations: Declarations,
     /// The unknown inputs that it may read; empty if it does not compile.
@@ -154,6 +155,6 @@ pub(super) fn expression(
     let checked = compiled.as_ref().ok().map(|(_, checked)| checked);
     let type_ = checked.map(|checked| checked.result_type().clone());
     let dependencies = checked.map_or_else(Dependencies::default, |checked| Dependencies::from_ast(checked, variables));
-    let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string());
+    let program = compiled.map(|(program, _)| program).map_err(|error| error.to_string().into());
     (CompiledExpression { source: source.to_owned(), program, declarations, dependencies }, type_)
 }

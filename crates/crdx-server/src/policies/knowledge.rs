@@ -3,6 +3,7 @@
 use super::dependencies::Dependency;
 use super::model::PolicyKind;
 use super::request::Kind;
+use crdx_value::GoError;
 
 /// An unknown input of policies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,13 +84,19 @@ pub struct UnevaluatedPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotEvaluated {
     /// The server's message.
-    Error(String),
+    Error(GoError),
     /// An input is unknown.
     Unknown(Missing),
 }
 
 impl From<String> for NotEvaluated {
     fn from(reason: String) -> Self {
+        Self::Error(reason.into())
+    }
+}
+
+impl From<GoError> for NotEvaluated {
+    fn from(reason: GoError) -> Self {
         Self::Error(reason)
     }
 }

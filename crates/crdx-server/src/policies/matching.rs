@@ -4,6 +4,7 @@ use super::knowledge::{Missing, NotEvaluated};
 use super::model::{MatchResources, Rule};
 use super::request::{Cluster, Kind, Request, Resource};
 use crate::cluster_state::Lookup;
+use crdx_value::GoError;
 use crdx_value::{Map, Value, object};
 use std::sync::Arc;
 
@@ -54,8 +55,8 @@ pub fn matches(
 /// The label that every namespace has.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-fn internal(reason: &str) -> String {
-    format!("Internal error occurred: {reason}")
+fn internal(reason: &GoError) -> GoError {
+    format!("Internal error occurred: {reason}").into()
 }
 
 fn namespace_matches(
@@ -103,8 +104,8 @@ pub(crate) fn assumed_namespace(name: &str) -> Value {
 }
 
 /// Formats `namespaces "x" not found`.
-pub(crate) fn namespace_not_found(name: &str) -> String {
-    format!("namespaces \"{name}\" not found")
+pub(crate) fn namespace_not_found(name: &str) -> GoError {
+    format!("namespaces \"{name}\" not found").into()
 }
 
 fn object_matches(

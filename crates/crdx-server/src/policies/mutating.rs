@@ -20,6 +20,7 @@ use super::request::{Cluster, Kind, Request};
 use super::source::PolicyHook;
 use super::validating::{namespace_of, unknown_to};
 use crdx_cel::value::Value as CelValue;
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::steps::{Spent, memory};
 use native::NativeError;
@@ -59,6 +60,12 @@ impl From<Spent> for MutationFailure {
 impl From<String> for MutationFailure {
     fn from(reason: String) -> Self {
         Self::OfPolicy(reason)
+    }
+}
+
+impl From<GoError> for MutationFailure {
+    fn from(reason: GoError) -> Self {
+        Self::OfPolicy(reason.into())
     }
 }
 
@@ -183,7 +190,7 @@ impl Round<'_> {
         findings: &mut Findings,
     ) {
         match reason {
-            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
+            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, detail.as_str()),
             NotEvaluated::Unknown(missing) => {
                 findings.add_unevaluated(PolicyKind::Mutating, hook, binding, PolicyPart::Matching, missing);
             }
@@ -231,7 +238,7 @@ impl Round<'_> {
                     }
                 }
                 if let Err(error) = self.convert(&matched, object) {
-                    self.configuration_error(policy, None, &error);
+                    self.configuration_error(policy, None, error.as_str());
                     continue;
                 }
                 match params::collect(kind.as_ref(), binding, self.request, self.cluster) {
@@ -249,7 +256,7 @@ impl Round<'_> {
     }
 
     /// Converts the object to the version that a policy matched.
-    fn convert(&mut self, matched: &Matched, object: &Value) -> Result<(), String> {
+    fn convert(&mut self, matched: &Matched, object: &Value) -> Result<(), GoError> {
         if self.versions.contains_key(&matched.kind) {
             return Ok(());
         }
@@ -426,7 +433,7 @@ fn patched(
     };
     let (CompiledPatch::Apply(expression) | CompiledPatch::Json(expression)) = patch;
     if let Err(error) = &expression.program {
-        return Err(MutationFailure::OfPolicy(error.clone()));
+        return Err(error.clone().into());
     }
     let activation = Activation::new(inputs.clone(), &invocation.hook.compiled.variables);
     let mut budget = BUDGET;

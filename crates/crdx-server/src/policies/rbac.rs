@@ -3,6 +3,7 @@
 //! stored rules.
 
 use crdx_cel::value::{Access, Attributes, Authorizer, Decision, ResourceCheck, User, Verdict};
+use crdx_value::GoError;
 use crdx_value::{Value, quote};
 use std::collections::BTreeMap;
 
@@ -175,15 +176,15 @@ impl Rbac {
     }
 
     /// `GetRoleReferenceRules`
-    fn rules(&self, binding: &Binding, namespace: &str) -> Result<&[RbacRule], String> {
+    fn rules(&self, binding: &Binding, namespace: &str) -> Result<&[RbacRule], GoError> {
         let name = &binding.role;
         let (found, resource) = match binding.role_kind.as_str() {
             "Role" => (self.roles.get(&(namespace.to_owned(), name.clone())), "role"),
             "ClusterRole" => (self.cluster_roles.get(name), "clusterrole"),
-            other => return Err(format!("unsupported role reference kind: {}", quote::go_quote(other))),
+            other => return Err(format!("unsupported role reference kind: {}", quote::go_quote(other)).into()),
         };
         // Errors of listers contain the singular name.
-        let missing = || format!("{resource}.{GROUP} {} not found", quote::go_quote(name));
+        let missing = || GoError::from(format!("{resource}.{GROUP} {} not found", quote::go_quote(name)));
         found.map(Vec::as_slice).ok_or_else(missing)
     }
 
@@ -207,7 +208,7 @@ impl Authorizer for Rbac {
             Access::Path(_) => "",
             Access::Resource(check) => &check.namespace,
         };
-        let mut errors: Vec<String> = Vec::new();
+        let mut errors: Vec<GoError> = Vec::new();
         for (kind, own, name, binding) in self.bindings(namespace) {
             let Some(subject) = binding.subject(user, own) else { continue };
             match self.rules(binding, own) {
@@ -229,7 +230,7 @@ impl Authorizer for Rbac {
         let reason = match &*errors {
             [] => String::new(),
             [one] => format!("RBAC: {one}"),
-            many => format!("RBAC: [{}]", many.join(", ")),
+            many => format!("RBAC: [{}]", many.iter().map(GoError::as_str).collect::<Vec<_>>().join(", ")),
         };
         Decision { verdict: Verdict::NoOpinion, reason }
     }

@@ -5,6 +5,7 @@ use super::model::ParamKind;
 use crate::cluster_state::{Listed, Lookup};
 use crdx_cel::value::{Authorizer, Gaps};
 use crdx_types::merge::TypeRef;
+use crdx_value::GoError;
 use crdx_value::group_version;
 use crdx_value::steps::{Spent, Steps};
 use crdx_value::{Map, Value, object};
@@ -231,7 +232,7 @@ pub trait Cluster {
     ///
     /// # Errors
     /// Returns the server's message for an unknown version.
-    fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, String>;
+    fn convert(&self, object: &Value, resource: &Resource, kind: &Kind) -> Result<Value, GoError>;
 
     /// Sets the defaults of an object of this kind.
     ///

@@ -1,6 +1,7 @@
 //! Label selectors of objects: `matchLabels` and `matchExpressions` (`metav1.LabelSelectorAsSelector`,
 //! `labels.NewRequirement`).
 
+use crdx_value::GoError;
 use crdx_value::field::{BadValue, FieldError, FieldPath, names};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value, quote};
@@ -57,7 +58,7 @@ impl LabelSelector {
     ///
     /// # Errors
     /// Returns the server's message for the first invalid requirement.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), GoError> {
         self.expressions.iter().try_for_each(|expression| expression.check(self.release))
     }
 
@@ -94,9 +95,9 @@ impl SelectorRequirement {
         }
     }
 
-    fn check(&self, release: Release) -> Result<(), String> {
+    fn check(&self, release: Release) -> Result<(), GoError> {
         if !matches!(self.operator.as_str(), EQUALS | "In" | "NotIn" | "Exists" | "DoesNotExist") {
-            return Err(format!("{} is not a valid label selector operator", quote::go_quote(&self.operator)));
+            return Err(format!("{} is not a valid label selector operator", quote::go_quote(&self.operator)).into());
         }
         let mut errors = Vec::new();
         let problems = names::qualified_name(&self.key, release);
@@ -125,8 +126,8 @@ impl SelectorRequirement {
         }
         match &*errors {
             [] => Ok(()),
-            [one] => Err(one.to_string()),
-            many => Err(format!("[{}]", many.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))),
+            [one] => Err(one.to_string().into()),
+            many => Err(format!("[{}]", many.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")).into()),
         }
     }
 }
@@ -164,14 +165,16 @@ mod tests {
         let check = |text: &str| selector(text).check().unwrap_err();
         assert_eq!(
             check(r#"{"matchExpressions":[{"key":"a","operator":"Near"}]}"#),
-            "\"Near\" is not a valid label selector operator"
+            "\"Near\" is not a valid label selector operator".into()
         );
         assert_eq!(
             check(r#"{"matchExpressions":[{"key":"a","operator":"In"}]}"#),
-            "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+            "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty".into()
         );
         assert!(
-            check(r#"{"matchLabels":{"a":"no spaces"}}"#).starts_with("values[0][a]: Invalid value: \"no spaces\": ")
+            check(r#"{"matchLabels":{"a":"no spaces"}}"#)
+                .as_str()
+                .starts_with("values[0][a]: Invalid value: \"no spaces\": ")
         );
     }
 }

@@ -88,6 +88,7 @@ mod tests {
     use crate::policies::expression;
     use crdx_cel::eval::PER_CALL_LIMIT;
     use crdx_text::yaml;
+    use crdx_value::GoError;
     use crdx_value::steps::Steps;
 
     fn policy() -> Policy {
@@ -96,8 +97,9 @@ mod tests {
         Policy::read(&yaml::read(text.as_bytes()).unwrap(), Release::NEWEST)
     }
 
-    fn evaluate(scope: &Standalone, source: &str) -> Result<(String, u64), String> {
-        let (program, _) = expression::compile(source, &scope.env(), &[]).map_err(|error| error.to_string())?;
+    fn evaluate(scope: &Standalone, source: &str) -> Result<(String, u64), GoError> {
+        let (program, _) =
+            expression::compile(source, &scope.env(), &[]).map_err(|error| GoError::from(error.to_string()))?;
         let object = yaml::read(b"{kind: Kite, spec: {size: 3}}").unwrap();
         let request = yaml::read(b"{operation: CREATE}").unwrap();
         let steps = Steps::of_request();
@@ -132,8 +134,13 @@ mod tests {
     fn conditions_of_webhooks_have_neither_variables_nor_params() {
         let scope = Standalone::new(Role::MatchCondition, None, false, Release::NEWEST);
         assert_eq!(evaluate(&scope, "object.spec.size == 3").unwrap().0, "true");
-        assert!(evaluate(&scope, "variables.size == 3").unwrap_err().contains("undeclared reference to 'variables'"));
-        assert!(evaluate(&scope, "params.a == 3").unwrap_err().contains("undeclared reference to 'params'"));
+        assert!(
+            evaluate(&scope, "variables.size == 3")
+                .unwrap_err()
+                .as_str()
+                .contains("undeclared reference to 'variables'")
+        );
+        assert!(evaluate(&scope, "params.a == 3").unwrap_err().as_str().contains("undeclared reference to 'params'"));
         let checked = scope.env().compile("namespaceObject == null").map_err(|issues| issues.display()).unwrap();
         assert!(!scope.dependencies(&checked).namespace);
     }

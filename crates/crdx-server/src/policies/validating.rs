@@ -124,7 +124,7 @@ impl Dispatch<'_> {
     /// Records that a policy or binding cannot be evaluated because of a configuration error or an unknown input.
     fn not_evaluated(&mut self, hook: &PolicyHook, binding: Option<&Binding>, reason: NotEvaluated) {
         match reason {
-            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, &detail),
+            NotEvaluated::Error(detail) => self.configuration_error(&hook.policy, binding, detail.as_str()),
             NotEvaluated::Unknown(missing) => {
                 self.findings.add_unevaluated(PolicyKind::Validating, hook, binding, PolicyPart::Matching, missing);
             }

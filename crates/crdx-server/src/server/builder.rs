@@ -20,6 +20,7 @@ use super::strategy::resources::Resources;
 use super::strategy::{admission_kinds, typed_resource};
 use crate::cluster_state::ClusterState;
 use crate::policies::dependencies::Dependencies;
+use crdx_types::service_families::ServiceRange;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -50,6 +51,7 @@ pub struct ServerBuilder {
     built_in_kinds: bool,
     validates_content: bool,
     generates_fields: bool,
+    service_ranges: Vec<ServiceRange>,
     cluster_state: Option<Arc<dyn ClusterState>>,
     plugins: AdmissionPlugins,
     pause_before_removal: Duration,
@@ -78,6 +80,7 @@ impl ServerBuilder {
             built_in_kinds: false,
             validates_content: false,
             generates_fields: false,
+            service_ranges: Vec::new(),
             cluster_state: None,
             plugins: AdmissionPlugins::default(),
             pause_before_removal: Duration::ZERO,
@@ -147,6 +150,12 @@ impl ServerBuilder {
         Self { generates_fields: true, ..self }
     }
 
+    /// Sets the ranges that have all cluster IPs, the primary one first (`--service-cluster-ip-range`). Without them, they are
+    /// those of the cluster's state ([`Self::with_cluster_state`]), and if it has none, Services may name any IPv4 address.
+    pub fn with_service_ranges(self, service_ranges: Vec<ServiceRange>) -> Self {
+        Self { service_ranges, ..self }
+    }
+
     /// Simulates a cluster with objects and flags that the server does not have: `state` knows other objects of the cluster, as
     /// far as they are known, and a Service may name any node port. Without it, the stored objects are all there are. A
     /// request may have a state of its own ([`Request::cluster_state`](super::Request::cluster_state)).
@@ -189,7 +198,7 @@ impl ServerBuilder {
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
         resources.kinds = self.kinds;
-        resources.allocations = self.generates_fields.then(|| (self.kinds.allocator)(is_partial));
+        resources.allocations = self.generates_fields.then(|| (self.kinds.allocator)(&self.service_ranges, is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }

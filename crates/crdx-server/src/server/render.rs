@@ -6,6 +6,7 @@ use crate::server::http::calls::Calls;
 use crate::server::http::options::IncludeObject;
 use crate::server::http::table;
 use crate::server::strategy::scale;
+use crdx_value::GoError;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value};
 
@@ -51,10 +52,10 @@ impl Server {
     /// Returns the response to a GET at `version` for `object`, which is given as another server stores it: pruned,
     /// defaulted and converted. Returns `None` if the version does not exist, and an error text if the object cannot be
     /// decoded.
-    pub fn read_of(&self, definition: &str, version: &str, object: &Value) -> Option<Result<Value, String>> {
+    pub fn read_of(&self, definition: &str, version: &str, object: &Value) -> Option<Result<Value, GoError>> {
         let serving = self.resources().get(definition)?;
         let read = serving.decode_stored(object, serving.version(version)?, &Calls::default());
-        Some(read.map(|shown| shown.unwrap_or_else(|| object.clone())).map_err(|refusal| refusal.message))
+        Some(read.map(|shown| shown.unwrap_or_else(|| object.clone())).map_err(|refusal| refusal.message.into()))
     }
 
     /// Returns the Scale of `object`, or `None` if its version has no scale subresource or a GET of `/scale` would be

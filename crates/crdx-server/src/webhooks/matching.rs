@@ -8,6 +8,7 @@ use crate::policies::knowledge::{Missing, NotEvaluated};
 use crate::policies::matching::{Matched, matches};
 use crate::policies::request::{Cluster, Request};
 use crate::policies::validating::unknown_to;
+use crdx_value::GoError;
 use crdx_value::Value;
 
 /// The decision to call a webhook or not.
@@ -57,7 +58,7 @@ pub fn decide(
 fn selector_error(webhook: &Webhook, request: &Request<'_>) -> Refused {
     let selectors = [&webhook.criteria.namespace_selector, &webhook.criteria.object_selector];
     match selectors.into_iter().find_map(|selector| selector.check().err()) {
-        Some(reason) => Refused::Internal(reason),
+        Some(reason) => Refused::Internal(reason.into()),
         None => Refused::NamespaceNotFound(request.namespace.to_owned()),
     }
 }
@@ -77,7 +78,7 @@ fn conditions(
         let other = object.filter(|object| object.str_at(&["apiVersion"]) != Some(&wanted));
         other.map(|object| cluster.convert(object, &matched.resource, &matched.kind)).transpose()
     };
-    let internal = |reason: String| Failure::Server(Refused::Internal(reason));
+    let internal = |reason: GoError| Failure::Server(Refused::Internal(reason.into()));
     let converted = convert(object).map_err(internal)?;
     let converted_old = convert(request.old_object).map_err(internal)?;
     let shown = request.to_value(&matched.kind, &request.resource);

@@ -1,17 +1,12 @@
-//! The ranges and the Services of the cluster on which the answer to a Service with a given cluster IP or node port depends.
+//! The cluster IPs and node ports that a Service names, on which the answer depends.
 
-use super::service_families::RANGES;
-use crate::cluster::items;
 use crate::report::Diagnostic;
-use crate::simulation::context::SimulationContext;
 use crate::simulation::identity::FieldLocator;
-use crdx_server::cluster_state::SERVICE_CIDRS;
-use crdx_server::server::Server;
-use crdx_types::service_families::ServiceRange;
+use crate::simulation::known_cluster::KnownCluster;
+use crdx_server::cluster_state::{SERVICE_CIDRS, SERVICES, Wanted};
 use crdx_value::Value;
 use std::ops::RangeInclusive;
 
-const SERVICES: &str = "/api/v1/services";
 /// The default of `--service-node-port-range`.
 const NODE_PORTS: RangeInclusive<i64> = 30_000..=32_767;
 /// The type of a warning about a node port that few clusters allocate.
@@ -61,22 +56,11 @@ pub(super) fn unusual_node_ports(
     unusual.map(warning).collect()
 }
 
-/// Tells the server that validates Services what the cluster has, if a Service names an address or a port.
-pub(super) fn read(context: SimulationContext<'_>, server: &Server, service: &Value) {
-    if named(service).is_empty() {
-        return;
-    }
-    let live =
-        context.configured_cluster().and_then(|cluster| cluster.list_if_readable(RANGES, SERVICE_CIDRS.resource));
-    let given = context.given.objects(SERVICE_CIDRS, "").map(|range| &**range);
-    let all = given.chain(live.iter().flat_map(|list| items(list)));
-    let ranges: Vec<ServiceRange> = all.flat_map(ServiceRange::of_service_cidr).collect();
-    // Clusters before 1.33 have no such objects.
-    if !ranges.is_empty() {
-        server.set_service_ranges(ranges);
-    }
-    let Some(cluster) = context.configured_cluster() else { return };
-    if let Some(list) = cluster.list_if_readable(SERVICES, "services") {
-        server.set_other_services(items(&list).iter());
+/// Reports the objects on which the answer to a Service with a given address or port depends, and which cannot be read.
+pub(super) fn report_unreadable(service: &Value, cluster: &KnownCluster) {
+    if !named(service).is_empty() {
+        for of in [SERVICE_CIDRS, SERVICES] {
+            cluster.report_unreadable(&Wanted::new(of, "", None));
+        }
     }
 }

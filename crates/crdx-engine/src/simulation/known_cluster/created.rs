@@ -9,8 +9,9 @@ use crdx_server::cluster_state::{
 };
 use crdx_types::resources::ApiResource;
 use crdx_value::Value;
+use crdx_value::lock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// The forms that one object has had, each with the number of inputs before it.
 type Forms = Vec<(u64, Arc<Value>)>;
@@ -71,7 +72,7 @@ impl CreatedObjects {
     }
 
     fn add(&mut self, of: GroupVersionResource<'static>, namespace: &str, name: &str, object: Arc<Value>) {
-        let mut all = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock::write(&self.objects);
         let objects = all.entry(of).or_default().entry(namespace.to_owned()).or_default();
         objects.entry(name.to_owned()).or_default().push((self.count, object));
         self.count += 1;
@@ -81,13 +82,13 @@ impl CreatedObjects {
 impl Created {
     /// Returns an object in the form that the last input before has given it.
     pub fn object(&self, of: GroupVersionResource<'_>, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let all = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let all = lock::read(&self.objects);
         self.last(all.get(&of)?.get(namespace)?.get(name)?)
     }
 
     /// Returns the objects in a namespace.
     pub fn objects(&self, of: GroupVersionResource<'_>, namespace: &str) -> Vec<Arc<Value>> {
-        let all = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let all = lock::read(&self.objects);
         let objects = all.get(&of).and_then(|all| all.get(namespace)).into_iter().flat_map(BTreeMap::values);
         objects.filter_map(|forms| self.last(forms)).collect()
     }

@@ -2,11 +2,14 @@
 
 use super::given::ClusterKind;
 use crate::cluster::{Cluster, Error, PendingResponse, Resource};
-use crdx_server::cluster_state::{GroupVersionResource, Listed, Lookup, NAMESPACES, SERVICE_ACCOUNTS, Unread, Wanted};
+use crdx_server::cluster_state::{
+    GroupVersionResource, Listed, Lookup, NAMESPACES, SERVICE_ACCOUNTS, SERVICE_CIDRS, Unread, Wanted,
+};
 use crdx_value::Value;
+use crdx_value::lock;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The objects that were read from a live cluster.
 #[derive(Debug)]
@@ -38,8 +41,8 @@ enum ReadResult {
     Absent,
     /// The object does not exist, but the cluster accepts objects without it.
     Unneeded,
-    /// It could not be read; the message of the error if it was asked for.
-    Unreadable(String),
+    /// It could not be read.
+    Unreadable(Error),
 }
 
 impl LiveObjects {
@@ -90,17 +93,24 @@ impl LiveObjects {
     /// Returns the message of the error with which objects could not be read.
     pub fn error(&self, wanted: &Wanted) -> Option<String> {
         match self.answer(wanted) {
-            Ok(ReadResult::Unreadable(message)) => Some(message),
+            Ok(ReadResult::Unreadable(error)) => Some(error.message),
             _ => None,
+        }
+    }
+
+    /// Reports for the run that objects could not be read.
+    pub fn report_unreadable(&self, wanted: &Wanted) {
+        if let Ok(ReadResult::Unreadable(error)) = self.answer(wanted) {
+            self.cluster.record_unreadable(&wanted.resource, &error);
         }
     }
 
     fn answer(&self, wanted: &Wanted) -> Result<ReadResult, Unread> {
         let entry = {
-            let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = lock::lock(&self.read);
             Arc::clone(read.get(wanted).ok_or(Unread)?)
         };
-        let step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let step = lock::lock(&entry);
         match &*step {
             ReadProgress::Answered(answer) => Ok(answer.clone()),
             ReadProgress::New | ReadProgress::Asked(_) => Err(Unread),
@@ -112,13 +122,13 @@ impl LiveObjects {
         let entries: Vec<(&Wanted, Arc<PendingRead>)> =
             wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
         for (wanted, entry) in &entries {
-            let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut step = lock::lock(entry);
             if let ReadProgress::New = *step {
                 *step = self.ask(wanted).map_or_else(ReadProgress::Answered, ReadProgress::Asked);
             }
         }
         for (wanted, entry) in &entries {
-            let mut step = entry.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut step = lock::lock(entry);
             match std::mem::take(&mut *step) {
                 ReadProgress::Asked(pending) => *step = ReadProgress::Answered(self.wait(wanted, pending)),
                 other => *step = other,
@@ -127,7 +137,7 @@ impl LiveObjects {
     }
 
     fn entry(&self, wanted: &Wanted) -> Arc<PendingRead> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = lock::lock(&self.read);
         Arc::clone(read.entry(wanted.clone()).or_default())
     }
 
@@ -150,7 +160,10 @@ impl LiveObjects {
             return Err(ReadResult::Unneeded);
         }
         if !is_reported(wanted.of()) && !is_served()? {
-            return Err(ReadResult::Unreadable("the cluster does not serve it".to_owned()));
+            // Clusters before 1.33 serve no such objects.
+            let is_absent = wanted.of() == SERVICE_CIDRS;
+            let unserved = || ReadResult::Unreadable(Error::new("the cluster does not serve it"));
+            return Err(if is_absent { ReadResult::Absent } else { unserved() });
         }
         let path = match &wanted.name {
             Some(name) => resource.object_path(namespace, name),
@@ -181,14 +194,14 @@ impl LiveObjects {
         if is_reported(wanted.of()) {
             self.cluster.record_unreadable(&wanted.resource, error);
         }
-        ReadResult::Unreadable(error.message.clone())
+        ReadResult::Unreadable(error.clone())
     }
 }
 
 /// Returns true for the kinds that admission plugins read, whose errors are reported for the run. Policies report the params that
-/// they lack.
+/// they lack, and few Services depend on the others.
 fn is_reported(of: GroupVersionResource<'_>) -> bool {
-    of == SERVICE_ACCOUNTS || ClusterKind::of_resource(of).is_some()
+    of == SERVICE_ACCOUNTS || ClusterKind::of_resource(of).is_some_and(|kind| kind.resource != SERVICE_CIDRS)
 }
 
 /// Returns the objects of a list, which have neither apiVersion nor kind there.

@@ -4,7 +4,6 @@ use super::exchange::Address;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{self, ObjectTarget};
 use crate::kubectl::{Action, Operation, UnsentError};
-use crate::simulation::built_in::service_families::Families;
 use crate::simulation::context::SimulationContext;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::known_cluster::KnownCluster;
@@ -37,8 +36,6 @@ pub struct Submission<'a> {
     pub absent: Option<Operation>,
     /// True if creating the object again gives the same object.
     pub is_reproducible: bool,
-    /// The address families of the cluster, for a Service.
-    pub families: Option<Families>,
 }
 
 /// The answer to a request.

@@ -3,7 +3,9 @@
 mod families;
 mod node_ports;
 
+use super::network::ServiceNetwork;
 use crdx_builtin::validation::service_addresses;
+use crdx_server::cluster_state::SERVICES;
 pub use crdx_server::server::AllocationError;
 use crdx_server::server::{AllocationRequest, Allocator};
 use crdx_types::service_families::{IpFamily, ServiceFamilies, ServiceRange};
@@ -13,10 +15,10 @@ use crdx_value::release::{Release, V1_33, V1_36};
 use crdx_value::{Map, Value};
 use families::{ADDRESSES, FAMILIES, set_texts, texts};
 use node_ports::NodePorts;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::net::IpAddr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The first address that is allocated; the one before is that of the Service `kubernetes`.
@@ -29,67 +31,32 @@ const HEALTH_CHECK_PORT: &str = "healthCheckNodePort";
 const OUT_OF_RANGE: &str = "the provided network does not match the current range";
 const ALLOCATED: &str = "provided IP is already allocated";
 
-/// The addresses and ports that were allocated, and from which families.
+/// The addresses and ports that were allocated, and the flags of the server.
 #[derive(Debug)]
 pub(crate) struct Allocations {
-    /// The families of the cluster, if they are known; otherwise IPv4 alone is assumed.
-    families: OnceLock<ServiceFamilies>,
-    /// The ranges that have all cluster IPs, if they are known; otherwise requests may name any address.
-    ranges: OnceLock<Vec<ServiceRange>>,
-    /// The addresses and ports of Services that are not stored.
-    of_others: OnceLock<Used>,
+    /// The network of the flags; `None` if the cluster has to be asked.
+    network: Option<ServiceNetwork>,
+    /// True if the server does not store all objects of its cluster. Requests may then name node ports outside the range.
+    is_partial: bool,
+    counters: Counters,
+}
+
+/// The numbers of addresses and ports that were allocated.
+#[derive(Debug, Default)]
+struct Counters {
     addresses: AtomicU32,
     ports: AtomicU32,
-    /// True if requests may name node ports outside the range.
-    allows_any_port: bool,
 }
 
 impl Allocations {
-    /// Creates the value before anything is allocated.
-    pub fn new(allows_any_port: bool) -> Self {
-        Self {
-            families: OnceLock::new(),
-            ranges: OnceLock::new(),
-            of_others: OnceLock::new(),
-            addresses: AtomicU32::default(),
-            ports: AtomicU32::default(),
-            allows_any_port,
-        }
-    }
-
-    fn families(&self) -> ServiceFamilies {
-        self.families.get().copied().unwrap_or_default()
-    }
-
-    /// The range from which addresses of a family are allocated.
-    fn range(&self, family: IpFamily) -> ServiceRange {
-        let known = self.ranges.get().into_iter().flatten().find(|range| range.family() == family);
-        known.copied().unwrap_or_else(|| ServiceRange::default_of(family))
-    }
-
-    /// Returns true if no known range has an address.
-    fn is_out_of_range(&self, address: IpAddr) -> bool {
-        self.ranges.get().is_some_and(|ranges| !ranges.iter().any(|range| range.has(address)))
+    /// Creates the value before anything is allocated; `ranges` is empty if they are not known.
+    pub fn new(ranges: &[ServiceRange], is_partial: bool) -> Self {
+        let network = (!ranges.is_empty()).then(|| ServiceNetwork::of_ranges(ranges));
+        Self { network, is_partial, counters: Counters::default() }
     }
 }
 
 impl Allocator for Allocations {
-    fn set_families(&self, families: ServiceFamilies) {
-        let _ = self.families.set(families);
-    }
-
-    fn set_ranges(&self, ranges: Vec<ServiceRange>) {
-        let _ = self.ranges.set(ranges);
-    }
-
-    fn set_other_services(&self, services: &mut dyn Iterator<Item = &Value>) {
-        self.of_others.get_or_init(|| {
-            let mut used = Used::default();
-            services.for_each(|service| used.add(service));
-            used
-        });
-    }
-
     /// Completes a new Service (`allocateCreate`), or keeps what was allocated for a Service and completes it
     /// (`patchAllocatedValues`, `allocateUpdate`).
     fn allocate(
@@ -98,10 +65,17 @@ impl Allocator for Allocations {
         old: Option<&Value>,
         request: &AllocationRequest<'_>,
     ) -> Result<(), AllocationError> {
-        let services = Services { allocations: self, request };
+        let network = match &self.network {
+            Some(network) => Cow::Borrowed(network),
+            None => Cow::Owned(ServiceNetwork::read(request.list)?),
+        };
+        // What a server stores only for one request must not depend on the requests before it.
+        let of_object = self.is_partial.then(|| Counters::of_object(service));
+        let counters = of_object.as_ref().unwrap_or(&self.counters);
+        let services = Services { network: &network, counters, is_partial: self.is_partial, request };
         let Some(old) = old else { return services.complete(service, None) };
         let Some(old) = old.get("spec").and_then(Value::as_object) else { return Ok(()) };
-        let restored = families::restored(old, self.families());
+        let restored = families::restored(old, network.families);
         let old = restored.as_ref().unwrap_or(old);
         if let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) {
             keep(spec, old);
@@ -112,7 +86,10 @@ impl Allocator for Allocations {
 
 /// All Services, whose addresses and ports are in use.
 struct Services<'a> {
-    allocations: &'a Allocations,
+    network: &'a ServiceNetwork,
+    counters: &'a Counters,
+    /// True if the server does not store all Services of its cluster.
+    is_partial: bool,
     request: &'a AllocationRequest<'a>,
 }
 
@@ -137,22 +114,22 @@ impl Services<'_> {
                 ErrorList::new()
             }
         };
-        let families = self.allocations.families();
-        families::initialize(spec, old, families, self.request.release, &validate).map_err(AllocationError::Invalid)?;
+        families::initialize(spec, old, self.network.families, self.request.release, &validate)
+            .map_err(AllocationError::Invalid)?;
         let Some(spec) = spec.as_object_mut() else { return Ok(()) };
         // Read only if something is allocated.
         let stored = OnceCell::new();
         let stored = || stored.get_or_init(|| self.stored());
-        let others = self.allocations.of_others.get();
+        let others = if self.is_partial && names_any(spec) { self.others()? } else { Used::default() };
         let has_address =
-            |address: &IpAddr| others.into_iter().chain([stored()]).any(|used| used.addresses.contains(address));
+            |address: &IpAddr| [&others, stored()].into_iter().any(|used| used.addresses.contains(address));
         self.allocate_addresses(spec, (&name, old), &has_address)?;
-        let is_used = |port: &i64| others.into_iter().chain([stored()]).any(|used| used.ports.contains(port));
+        let is_used = |port: &i64| [&others, stored()].into_iter().any(|used| used.ports.contains(port));
         let ports = NodePorts {
-            next: &self.allocations.ports,
+            next: &self.counters.ports,
             is_used: &is_used,
             dry_run: self.request.dry_run,
-            allows_any_port: self.allocations.allows_any_port,
+            allows_any_port: self.is_partial,
         };
         ports.complete(spec, old)
     }
@@ -196,13 +173,13 @@ impl Services<'_> {
         family: IpFamily,
         is_used: &dyn Fn(&IpAddr) -> bool,
     ) -> Result<IpAddr, AllocationError> {
-        let range = self.allocations.range(family);
+        let range = self.network.range(family);
         if self.request.dry_run {
             return Ok(range.address(0));
         }
         let count = range.last_index().saturating_sub(FIRST_ADDRESS - 1).min(MAX_ADDRESSES);
         let address = |n: u32| range.address(FIRST_ADDRESS + n);
-        free(&self.allocations.addresses, count, |n| is_used(&address(n))).map(address).ok_or_else(|| {
+        free(&self.counters.addresses, count, |n| is_used(&address(n))).map(address).ok_or_else(|| {
             // The message names the Service since 1.36.
             let of = if self.request.release.since(V1_36) {
                 format!(" for Service {}", go_quote(name))
@@ -222,7 +199,7 @@ impl Services<'_> {
     ) -> Result<(), AllocationError> {
         let requested = addresses.iter().skip(allocated).filter_map(|text| Some((text, text.parse().ok()?)));
         for (text, address) in requested {
-            let reason = if self.allocations.is_out_of_range(address) {
+            let reason = if self.network.is_out_of_range(address) {
                 self.out_of_range(address)
             } else if !self.request.dry_run && is_used(&address) {
                 // A dry run does not look for the other Services.
@@ -246,8 +223,15 @@ impl Services<'_> {
             return OUT_OF_RANGE.to_owned();
         }
         let family = if address.is_ipv4() { IpFamily::V4 } else { IpFamily::V6 };
-        let range = self.allocations.range(family);
+        let range = self.network.range(family);
         format!("the provided IP ({address}) is not in the valid range. The range of valid IPs is {range}")
+    }
+
+    /// The Services of the cluster that the server does not store.
+    fn others(&self) -> Result<Used, AllocationError> {
+        let mut used = Used::default();
+        (self.request.list)(SERVICES, "")?.objects.iter().for_each(|service| used.add(service));
+        Ok(used)
     }
 
     fn stored(&self) -> Used {
@@ -282,6 +266,22 @@ impl Used {
         self.addresses.extend(texts(spec, ADDRESSES).iter().filter_map(|text| text.parse::<IpAddr>().ok()));
         self.ports.extend(node_ports(spec));
     }
+}
+
+impl Counters {
+    /// Counters that begin where only the name of the object tells.
+    fn of_object(object: &Value) -> Self {
+        let text = |key| object.str_at(&["metadata", key]).unwrap_or_default().bytes();
+        // 32-bit FNV-1a
+        let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let hash = text("namespace").chain([b'/']).chain(text("name")).fold(0x811c_9dc5, step);
+        Self { addresses: hash.into(), ports: hash.into() }
+    }
+}
+
+/// Returns true if a Service names an address or a port.
+fn names_any(spec: &Map) -> bool {
+    texts(spec, ADDRESSES).iter().any(|address| address.parse::<IpAddr>().is_ok()) || node_ports(spec).next().is_some()
 }
 
 /// The next number that is not used; `None` if all are used.

@@ -1,7 +1,7 @@
 //! The OpenAPI documents of the server's built-in resources: CRDs, discovery and version. The real server generates
 //! them from Go types; these are copies of its documents.
 
-use super::{META, builtin};
+use super::{META, common};
 use crdx_embedded::embedded;
 use crdx_text::json;
 use crdx_types::openapi::OpenApiVersion;
@@ -41,7 +41,7 @@ fn list_every_group(types: &mut Map, kind: &str) {
     let Some(Value::Array(kinds)) = types.get_mut(&format!("{META}{kind}")).and_then(|of| of.get_mut(KINDS)) else {
         return;
     };
-    let groups = builtin("definitions").get(&format!("{META}DeleteOptions")).and_then(|of| of.at(&[KINDS]));
+    let groups = common("definitions").get(&format!("{META}DeleteOptions")).and_then(|of| of.at(&[KINDS]));
     let groups = groups.and_then(Value::as_array).into_iter().flatten();
     let names = groups.filter_map(|of| Some((of.str_at(&["group"])?, of.str_at(&["version"])?)));
     let own = ["v1", "v1beta1"].map(|version| ("apiextensions.k8s.io", version));

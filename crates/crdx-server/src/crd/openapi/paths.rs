@@ -4,7 +4,7 @@
 //! on the kind are references to shared parameters, except `dryRun` and `fieldValidation`, for compatibility with old
 //! versions of kubectl.
 
-use super::{META, OpenApiVersion, SCALE, builtin, model_name};
+use super::{META, OpenApiVersion, SCALE, common, model_name};
 use crate::crd::CustomResourceDefinition;
 use crdx_value::{Map, Value, object};
 
@@ -303,7 +303,7 @@ impl PathsWriter<'_> {
     fn body_parameter(&self, body: Model, required: bool) -> Value {
         let schema = self.reference(body);
         if matches!(body, Model::Patch | Model::DeleteOptions) {
-            let shared = builtin("parameters").iter().find(|(_, p)| p.get("schema") == Some(&schema));
+            let shared = common("parameters").iter().find(|(_, p)| p.get("schema") == Some(&schema));
             return shared.map(|(name, _)| shared_parameter(name)).unwrap_or_default();
         }
         object([
@@ -320,9 +320,9 @@ impl PathsWriter<'_> {
     }
 
     fn parameter(&self, name: &str, patch: bool) -> Value {
-        let own = builtin("ownParameters").get(name);
+        let own = common("ownParameters").get(name);
         let found = own.map(|p| ("", p)).or_else(|| {
-            let named = builtin("parameters").iter().filter(|(_, p)| p.str_at(&["name"]) == Some(name));
+            let named = common("parameters").iter().filter(|(_, p)| p.str_at(&["name"]) == Some(name));
             // The description of `fieldManager` is different for apply, which requires it.
             let is_for_apply = |p: &Value| p.str_at(&["description"]).is_some_and(|d| d.contains("apply requests"));
             let mut named = named.filter(|(_, p)| name != "fieldManager" || is_for_apply(p) == patch);

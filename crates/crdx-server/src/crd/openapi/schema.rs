@@ -1,6 +1,6 @@
 //! The published schema of a kind (`controller/openapi/builder/builder.go`, `controller/openapi/v2/conversion.go`).
 
-use super::{META, OpenApiVersion, builtin, model_name};
+use super::{META, OpenApiVersion, common, model_name};
 use crate::crd::validation::structural;
 use crate::crd::{CustomResourceDefinition, Spec};
 use crate::schema::{Items, Schema, SchemaOrBool};
@@ -95,7 +95,7 @@ fn is_published(s: &Schema, release: Release) -> bool {
 }
 
 fn add_type_meta(properties: &mut Map) {
-    let of = builtin("definitions").get(&format!("{META}DeleteOptions")).and_then(|d| d.get("properties"));
+    let of = common("definitions").get(&format!("{META}DeleteOptions")).and_then(|d| d.get("properties"));
     for key in ["apiVersion", "kind"] {
         if let Some(property) = of.and_then(|p| p.get(key)) {
             properties.insert(key.to_owned(), property.clone());

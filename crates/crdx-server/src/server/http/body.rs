@@ -12,6 +12,7 @@ pub(in crate::server) use crdx_text::json::summary;
 use crdx_text::malformed::MalformedStrings;
 use crdx_text::strict::StrictError;
 use crdx_types::meta;
+use crdx_value::GoError;
 use crdx_value::group_version::GroupVersionKind;
 pub(in crate::server) use crdx_value::group_version::parse as parse_group_version;
 use crdx_value::json::go_kind;
@@ -101,7 +102,7 @@ pub(in crate::server) fn object(
         Body::Bytes(bytes) => read(bytes, input, validation, default, release)?,
     };
     let text = if let (Body::Bytes(text), Input::Json) = (body, input) { Some(text.as_slice()) } else { None };
-    document.other_type = interpret(&document.value, text, release).map_err(Unreadable::Early)?;
+    document.other_type = interpret(&document.value, text, release).map_err(|error| Unreadable::Early(error.into()))?;
     Ok(document)
 }
 
@@ -160,8 +161,8 @@ pub(in crate::server) fn interpret(
     value: &Value,
     text: Option<&[u8]>,
     release: Release,
-) -> Result<Option<GroupVersionKind>, String> {
-    let invalid = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}"));
+) -> Result<Option<GroupVersionKind>, GoError> {
+    let invalid = |text: String| Err(format!("couldn't get version/kind; json parse error: {text}").into());
     let members = match value {
         Value::Object(members) => members,
         Value::Null => return Ok(None),
@@ -175,7 +176,7 @@ pub(in crate::server) fn interpret(
     if members.keys().any(|key| meta::is_other_spelling(key)) {
         let written = || Cow::Owned(crdx_value::json::to_string(value).into_bytes());
         let read = meta::read(&text.map_or_else(written, Cow::Borrowed), release.minor());
-        return read.map(Some).map_err(|error| error.to_string());
+        return read.map(Some).map_err(|error| error.to_string().into());
     }
     for key in ["apiVersion", "kind"] {
         if let Some(value) = members.get(key)

@@ -22,10 +22,11 @@ use crate::server::scope::{
 use crate::server::strategy::built_in_kind::kind_strategy::KnownInputs;
 use crate::server::strategy::resources::Resources;
 use crdx_value::Value;
+use crdx_value::lock;
 use crdx_value::release::Gate;
 use crdx_value::steps::Steps;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The plugin `MutatingAdmissionPolicy`: policies that change written objects.
 #[derive(Debug)]
@@ -89,7 +90,7 @@ impl Policies {
     }
 
     fn hooks(&self, cluster: &ClusterView<'_>) -> Arc<[PolicyHook]> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock::lock(&self.cache);
         let changes = [self.policy_kind.policies(), self.policy_kind.bindings()];
         let changes = changes.map(|plural| cluster.changes(GROUP, plural));
         if cache.changes.replace(changes) == Some(changes) {

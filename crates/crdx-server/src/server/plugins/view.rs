@@ -12,6 +12,7 @@ use crate::server::scope::is_typed;
 use crdx_cel::value::Authorizer;
 use crdx_types::merge::TypeRef;
 use crdx_types::resources::{ServedKind, versions};
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::steps::Spent;
@@ -61,7 +62,7 @@ impl View<'_> {
     }
 
     /// The versions of a resource built into Kubernetes.
-    fn builtin_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
+    fn built_in_versions(&self, resource: &request::Resource) -> Vec<(request::Resource, Kind)> {
         let release = self.cluster.release().emulated().number().into();
         let all = versions(&resource.group, &resource.resource, release);
         let of = |ServedKind { group, version, kind }: ServedKind| {
@@ -121,7 +122,7 @@ impl request::Cluster for View<'_> {
     fn equivalents(&self, resource: &request::Resource, subresource: &str) -> Vec<(request::Resource, Kind)> {
         let all = self.cluster.all_versions(&resource.group, &resource.resource);
         if all.is_empty() && subresource.is_empty() {
-            return self.builtin_versions(resource);
+            return self.built_in_versions(resource);
         }
         let having = all.iter().filter(|version| version.has_subresource(subresource));
         having
@@ -142,7 +143,7 @@ impl request::Cluster for View<'_> {
             .collect()
     }
 
-    fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, String> {
+    fn convert(&self, object: &Value, resource: &request::Resource, kind: &Kind) -> Result<Value, GoError> {
         let wanted = kind.api_version();
         let have = object.str_at(&["apiVersion"]).unwrap_or_default();
         let (group, version) = group_version::split(have);
@@ -150,15 +151,16 @@ impl request::Cluster for View<'_> {
             let kind = object.str_at(&["kind"]).unwrap_or_default();
             return Err(format!(
                 "{group}/{version}, Kind={kind} is unstructured and is not suitable for converting to \"{wanted}\""
-            ));
+            )
+            .into());
         }
         let all = self.cluster.all_versions(&resource.group, &resource.resource);
         if all.iter().all(|found| found.resource().version != version) {
-            return Err(format!("request to convert CR from an invalid group/version: {have}"));
+            return Err(format!("request to convert CR from an invalid group/version: {have}").into());
         }
         match all.iter().find(|found| found.resource().version == kind.version) {
-            Some(found) => found.convert(object, self.cluster.calls).map_err(|refusal| refusal.message),
-            None => Err(format!("request to convert CR to an invalid group/version: {wanted}")),
+            Some(found) => found.convert(object, self.cluster.calls).map_err(|refusal| refusal.message.into()),
+            None => Err(format!("request to convert CR to an invalid group/version: {wanted}").into()),
         }
     }
 

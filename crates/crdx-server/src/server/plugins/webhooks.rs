@@ -23,9 +23,10 @@ use crate::server::strategy::resources::Resources;
 use crate::webhooks::matching::Decision;
 use crate::webhooks::model::{Webhook, configurations};
 use crdx_value::Value;
+use crdx_value::lock;
 use dispatch::{Dispatch, Round};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The admission plugin for mutating or for validating webhooks.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl AdmissionWebhooks {
         if is_admission(attributes.resource.group) {
             return Arc::default();
         }
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock::lock(&self.cache);
         let Cache { revisions, configurations: known, all } = &mut *cache;
         let changed =
             sync(revisions, &cluster.stored(GROUP, configurations(self.policy_kind)), |name, object| match object {

@@ -113,7 +113,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         if !prefix.is_empty() && metadata::text(&object, "name").is_empty() {
             metadata::set_text(&mut object, "name", &ctx.generated_name(&prefix));
         }
-        self.strategy.begin_create(&mut object)?;
+        self.strategy.begin_create(ctx, &mut object)?;
         self.strategy.prepare_create(&mut object, &mut ctx.notes);
         let verdict = self.strategy.validate_create(&object, &ctx.notes);
         self.check(ctx, &object, verdict)?;

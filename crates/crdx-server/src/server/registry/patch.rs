@@ -217,7 +217,7 @@ fn unreadable(error: text::Error, kind: PatchType, options: &WriteOptions) -> St
 }
 
 /// A 422 for a patch; it has neither kind nor name.
-pub(in crate::server) fn refuse(patched: &str, detail: String) -> Refusal {
+pub(in crate::server) fn refuse(patched: &str, detail: impl Into<String>) -> Refusal {
     let error = FieldError::invalid(&FieldPath::new("patch"), patched, detail);
     Refusal::invalid(GroupResource { group: "", resource: "" }, "", vec![error])
 }

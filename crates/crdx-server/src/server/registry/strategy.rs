@@ -213,7 +213,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns a refusal if something cannot be allocated for the object.
-    fn begin_create(&self, _object: &mut Self::Object) -> Result<(), Refusal> {
+    fn begin_create(&self, _ctx: &Context<'_>, _object: &mut Self::Object) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -258,7 +258,7 @@ pub(in crate::server) trait Strategy: ReadStrategy + Versions {
     ///
     /// # Errors
     /// Returns a refusal if something cannot be allocated for the object.
-    fn begin_update(&self, _object: &mut Self::Object, _old: &Self::Object) -> Result<(), Refusal> {
+    fn begin_update(&self, _ctx: &Context<'_>, _object: &mut Self::Object, _old: &Self::Object) -> Result<(), Refusal> {
         Ok(())
     }
 

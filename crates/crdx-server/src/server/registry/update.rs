@@ -187,7 +187,7 @@ impl<S: Strategy + ?Sized> Registry<'_, S> {
         object: &mut S::Object,
         existing: &Existing<S::Object>,
     ) -> Result<(), Refusal> {
-        self.strategy.begin_update(object, &existing.object)?;
+        self.strategy.begin_update(ctx, object, &existing.object)?;
         self.strategy.check_type(object)?;
         let namespace = if self.strategy.is_namespaced() { ctx.target.namespace.as_str() } else { "" };
         object_checks::match_namespace(object, namespace)?;

@@ -200,7 +200,7 @@ impl Strategy for DefinitionStrategy {
             refuse(format!("unable to convert unstructured object to {type_}: {}", error.message))
         })?;
         let text = decode::Text::None(&MalformedStrings::default());
-        decode::read(ctx, applied, Vec::new(), text, options).map_err(refuse)
+        decode::read(ctx, applied, Vec::new(), text, options).map_err(|error| refuse(error.into()))
     }
 
     fn default(&self, definition: &mut Value, _: &mut ObjectNotes) -> Result<(), Spent> {

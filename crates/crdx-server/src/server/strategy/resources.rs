@@ -12,8 +12,9 @@ use crate::crd::names_in_use::NamesInUse;
 use crate::server::http::settings::Settings;
 use crate::server::registry::storage::Storage;
 use crdx_value::Value;
+use crdx_value::lock;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Compiled CRDs by name (`plural.group`).
 pub(in crate::server) type Served = HashMap<String, Arc<Serving>>;
@@ -70,22 +71,22 @@ impl Resources {
 
     /// All served CRDs, in any order. Holds a lock.
     pub fn served(&self) -> RwLockReadGuard<'_, Served> {
-        self.served.read().unwrap_or_else(PoisonError::into_inner)
+        lock::read(&self.served)
     }
 
     /// Like [`Resources::served`], to change them.
     pub(crate) fn served_mut(&self) -> RwLockWriteGuard<'_, Served> {
-        self.served.write().unwrap_or_else(PoisonError::into_inner)
+        lock::write(&self.served)
     }
 
     /// The names of the served CRDs. Holds a lock.
     pub(crate) fn names(&self) -> RwLockReadGuard<'_, NamesInUse> {
-        self.names.read().unwrap_or_else(PoisonError::into_inner)
+        lock::read(&self.names)
     }
 
     /// Like [`Resources::names`], to change them.
     pub(crate) fn names_mut(&self) -> RwLockWriteGuard<'_, NamesInUse> {
-        self.names.write().unwrap_or_else(PoisonError::into_inner)
+        lock::write(&self.names)
     }
 
     /// All served CRDs, in any order.

@@ -35,7 +35,7 @@ pub(in crate::server) fn checked(
     let before = current.clone();
     let merged = merged(current, patch, |current, patch| kind.patch(current, patch))?;
     let echo = || echo(&before, patch);
-    let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error.into()))?;
+    let unknown = kind.check(&merged).map_err(|error| refuse(&echo(), error))?;
     if options.field_validation.is_enabled() {
         strict.extend(unknown.into_iter().map(StrictError::DroppedField));
     }

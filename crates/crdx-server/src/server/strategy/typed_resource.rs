@@ -11,7 +11,7 @@ mod serve;
 
 pub(in crate::server) use serve::{definition, serve};
 
-use crate::cluster_state::{Lookup, NAMESPACES, Wanted};
+use crate::cluster_state::{Lookup, NAMESPACES, Unread, Wanted};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
@@ -237,8 +237,8 @@ impl Strategy for TypedResource {
         notes.empties.as_ref()?.restored(object, self.kind.merge_type().resolve())
     }
 
-    fn begin_create(&self, object: &mut Value) -> Result<(), Refusal> {
-        self.allocate(object, None)
+    fn begin_create(&self, ctx: &Context<'_>, object: &mut Value) -> Result<(), Refusal> {
+        self.allocate(ctx, object, None)
     }
 
     fn prepare_create(&self, object: &mut Value, notes: &mut ObjectNotes) {
@@ -284,8 +284,8 @@ impl Strategy for TypedResource {
         self.subresource == Subresource::None || applies_status || self.allows_create_on_update()
     }
 
-    fn begin_update(&self, object: &mut Value, old: &Value) -> Result<(), Refusal> {
-        self.allocate(object, Some(old))
+    fn begin_update(&self, ctx: &Context<'_>, object: &mut Value, old: &Value) -> Result<(), Refusal> {
+        self.allocate(ctx, object, Some(old))
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value, notes: &ObjectNotes) {
@@ -362,11 +362,12 @@ impl Strategy for TypedResource {
 
 impl TypedResource {
     /// Allocates addresses and ports. The store of the status allocates nothing.
-    fn allocate(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
+    fn allocate(&self, ctx: &Context<'_>, object: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
         let allocates = self.kind.behaviour.allocates && self.subresource == Subresource::None;
         let Some(allocator) = self.resources.allocations.as_ref().filter(|_| allocates) else { return Ok(()) };
         let request = AllocationRequest {
             each_stored: &|see| self.serving.objects.all().iter().for_each(|stored| see(&stored.raw())),
+            list: &|of, namespace| ctx.cluster.list(of, namespace).map_err(|_| Unread),
             release: self.release(),
             validates: self.resources.validates_content,
             dry_run: self.dry_run,
@@ -375,6 +376,7 @@ impl TypedResource {
             AllocationError::Invalid(errors) => self.invalid(object, errors),
             AllocationError::Internal(text) => Refusal::internal(text),
             AllocationError::Unclassified(text) => Refusal::unclassified(text),
+            AllocationError::Unread(Unread) => Refusal::waiting(),
         })
     }
 

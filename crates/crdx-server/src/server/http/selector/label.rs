@@ -1,5 +1,6 @@
 //! Label selectors: `a=b,c in (d,e),!f` (`k8s.io/apimachinery/pkg/labels/selector.go`).
 
+use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::field::{FieldError, FieldPath, ROOT, names};
 use crdx_value::release::Release;
@@ -51,7 +52,7 @@ impl LabelSelector {
     ///
     /// # Errors
     /// Returns the server's error message.
-    pub fn parse(text: &str, release: Release) -> Result<Self, String> {
+    pub fn parse(text: &str, release: Release) -> Result<Self, GoError> {
         let mut parser = SelectorParser { tokens: scan(text), position: 0, release };
         let mut requirements = parser.parse()?;
         sort_by(&mut requirements, |a, b| a.key.cmp(&b.key));
@@ -175,42 +176,44 @@ impl SelectorParser {
         out
     }
 
-    fn parse(&mut self) -> Result<Vec<Requirement>, String> {
+    fn parse(&mut self) -> Result<Vec<Requirement>, GoError> {
         let mut out = Vec::new();
         loop {
             let (token, literal) = self.ahead(true);
             match token {
                 Token::Identifier | Token::Not => {
-                    out.push(self.requirement().map_err(|e| format!("unable to parse requirement: {e}"))?);
+                    out.push(
+                        self.requirement().map_err(|e| GoError::from(format!("unable to parse requirement: {e}")))?,
+                    );
                     let (token, literal) = self.consume(true);
                     match token {
                         Token::End => return Ok(out),
                         Token::Comma => {
                             let (next, literal) = self.ahead(true);
                             if !matches!(next, Token::Identifier | Token::Not) {
-                                return Err(format!("found '{literal}', expected: identifier after ','"));
+                                return Err(format!("found '{literal}', expected: identifier after ','").into());
                             }
                         }
-                        _ => return Err(format!("found '{literal}', expected: ',' or 'end of string'")),
+                        _ => return Err(format!("found '{literal}', expected: ',' or 'end of string'").into()),
                     }
                 }
                 Token::End => return Ok(out),
-                _ => return Err(format!("found '{literal}', expected: !, identifier, or 'end of string'")),
+                _ => return Err(format!("found '{literal}', expected: !, identifier, or 'end of string'").into()),
             }
         }
     }
 
-    fn requirement(&mut self) -> Result<Requirement, String> {
+    fn requirement(&mut self) -> Result<Requirement, GoError> {
         let (mut token, mut key) = self.consume(true);
         let negated = token == Token::Not;
         if negated {
             (token, key) = self.consume(true);
         }
         if token != Token::Identifier {
-            return Err(format!("found '{key}', expected: identifier"));
+            return Err(format!("found '{key}', expected: identifier").into());
         }
         if let Some(error) = check_key(&key, &ROOT, self.release) {
-            return Err(error.to_string());
+            return Err(error.to_string().into());
         }
         if negated {
             return new_requirement(key, Operator::DoesNotExist, BTreeSet::new(), self.release);
@@ -226,23 +229,23 @@ impl SelectorParser {
             Token::NotEquals => (Operator::NotIn, false),
             Token::Greater => (Operator::GreaterThan, false),
             Token::Less => (Operator::LessThan, false),
-            _ => return Err(format!("found '{literal}', expected: in, notin, =, ==, !=, gt, lt")),
+            _ => return Err(format!("found '{literal}', expected: in, notin, =, ==, !=, gt, lt").into()),
         };
         let values = if set { self.values()? } else { self.exact_value()? };
         new_requirement(key, operator, values, self.release)
     }
 
-    fn values(&mut self) -> Result<BTreeSet<String>, String> {
+    fn values(&mut self) -> Result<BTreeSet<String>, GoError> {
         let (token, literal) = self.consume(true);
         if token != Token::Open {
-            return Err(format!("found '{literal}' expected: '('"));
+            return Err(format!("found '{literal}' expected: '('").into());
         }
         let (token, literal) = self.ahead(true);
         match token {
             Token::Identifier | Token::Comma => {
                 let values = self.identifiers()?;
                 if self.consume(true).0 != Token::Close {
-                    return Err(format!("found '{literal}', expected: ')'"));
+                    return Err(format!("found '{literal}', expected: ')'").into());
                 }
                 Ok(values)
             }
@@ -250,11 +253,11 @@ impl SelectorParser {
                 self.consume(true);
                 Ok(BTreeSet::from([String::new()]))
             }
-            _ => Err(format!("found '{literal}', expected: ',', ')' or identifier")),
+            _ => Err(format!("found '{literal}', expected: ',', ')' or identifier").into()),
         }
     }
 
-    fn identifiers(&mut self) -> Result<BTreeSet<String>, String> {
+    fn identifiers(&mut self) -> Result<BTreeSet<String>, GoError> {
         let mut out = BTreeSet::new();
         loop {
             let (token, literal) = self.consume(true);
@@ -265,7 +268,7 @@ impl SelectorParser {
                     match next {
                         Token::Comma => {}
                         Token::Close => return Ok(out),
-                        _ => return Err(format!("found '{literal}', expected: ',' or ')'")),
+                        _ => return Err(format!("found '{literal}', expected: ',' or ')'").into()),
                     }
                 }
                 Token::Comma => {
@@ -283,12 +286,12 @@ impl SelectorParser {
                         _ => {}
                     }
                 }
-                _ => return Err(format!("found '{literal}', expected: ',', or identifier")),
+                _ => return Err(format!("found '{literal}', expected: ',', or identifier").into()),
             }
         }
     }
 
-    fn exact_value(&mut self) -> Result<BTreeSet<String>, String> {
+    fn exact_value(&mut self) -> Result<BTreeSet<String>, GoError> {
         if matches!(self.ahead(true).0, Token::End | Token::Comma) {
             return Ok(BTreeSet::from([String::new()]));
         }
@@ -296,7 +299,7 @@ impl SelectorParser {
         if token == Token::Identifier {
             return Ok(BTreeSet::from([literal]));
         }
-        Err(format!("found '{literal}', expected: identifier"))
+        Err(format!("found '{literal}', expected: identifier").into())
     }
 }
 
@@ -305,7 +308,7 @@ fn new_requirement(
     operator: Operator,
     values: BTreeSet<String>,
     release: Release,
-) -> Result<Requirement, String> {
+) -> Result<Requirement, GoError> {
     let path = FieldPath::new("values");
     let mut errors = Vec::new();
     errors.extend(check_key(&key, &FieldPath::new("key"), release));
@@ -324,7 +327,7 @@ fn new_requirement(
         }
     }
     match crate::server::http::status::aggregate(&errors) {
-        Some(text) => Err(text),
+        Some(text) => Err(text.into()),
         None => Ok(Requirement { key, operator, values }),
     }
 }
@@ -367,11 +370,13 @@ mod tests {
                 "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
             ),
         ] {
-            assert_eq!(LabelSelector::parse(text, Release::NEWEST).unwrap_err(), error);
+            assert_eq!(LabelSelector::parse(text, Release::NEWEST).unwrap_err(), error.into());
         }
         let error = LabelSelector::parse("-a", Release::NEWEST).unwrap_err();
         assert!(
-            error.starts_with("unable to parse requirement: <nil>: Invalid value: \"-a\": name part must consist of"),
+            error
+                .as_str()
+                .starts_with("unable to parse requirement: <nil>: Invalid value: \"-a\": name part must consist of"),
             "{error}"
         );
     }

@@ -187,7 +187,7 @@ impl<'d> Dispatch<'d> {
         }
         let converted = self.view.convert(object, &matched.resource, &matched.kind);
         self.cluster.calls.check()?;
-        converted.map(Some).map_err(|error| refusal(self.attributes, Refused::Internal(error)))
+        converted.map(Some).map_err(|error| refusal(self.attributes, Refused::Internal(error.into())))
     }
 
     /// Calls a webhook.

@@ -4,13 +4,14 @@
 use super::BuiltInKind;
 use super::behaviour::Behaviour;
 use crate::apply::set::Set;
+use crate::cluster_state::{GroupVersionResource, Listed, Unread};
 use crate::policies::request::Alternative;
 use crate::server::http::table::PrinterColumn;
 use crate::server::http::user::UserInfo;
 use crate::server::strategy::subresource::Subresource;
 use crdx_cel::value::Gaps;
 use crdx_types::empties::Empties;
-use crdx_types::service_families::{ServiceFamilies, ServiceRange};
+use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use crdx_value::release::Release;
@@ -26,8 +27,9 @@ pub struct BuiltInKinds {
     pub content: &'static dyn ContentValidation,
     /// The fields of new objects that depend on the cluster.
     pub cluster_fields: &'static dyn ClusterFields,
-    /// Creates the allocator of a server; the argument is true if requests may name any node port.
-    pub allocator: fn(bool) -> Box<dyn Allocator>,
+    /// Creates the allocator of a server from its ranges of cluster IPs, empty if they are not known; the second argument is
+    /// true if the server does not store all objects of its cluster.
+    pub allocator: fn(&[ServiceRange], bool) -> Box<dyn Allocator>,
     /// The objects that an API server creates when it starts, with the paths of their collections.
     pub initial_objects: fn() -> Vec<(&'static str, Value)>,
 }
@@ -38,7 +40,7 @@ impl BuiltInKinds {
         strategies: &[],
         content: &NoValidation,
         cluster_fields: &NoClusterFields,
-        allocator: |_| Box::new(NoAllocation),
+        allocator: |_, _| Box::new(NoAllocation),
         initial_objects: Vec::new,
     };
 
@@ -328,15 +330,6 @@ impl ClusterFields for NoClusterFields {}
 
 /// Allocates the cluster IPs and node ports of Services. It has the state of one server.
 pub trait Allocator: Debug + Send + Sync {
-    /// Sets the families of the cluster, unless they were set before.
-    fn set_families(&self, _families: ServiceFamilies) {}
-
-    /// Sets the ranges of cluster IPs, unless they were set before.
-    fn set_ranges(&self, _ranges: Vec<ServiceRange>) {}
-
-    /// Sets the Services that are not stored, unless they were set before.
-    fn set_other_services(&self, _services: &mut dyn Iterator<Item = &Value>) {}
-
     /// Completes a new object, or keeps what was allocated for `old` and completes an update of it.
     ///
     /// # Errors
@@ -359,10 +352,15 @@ impl Allocator for NoAllocation {}
 /// Calls a function with every object.
 pub type EachObject<'r> = dyn Fn(&mut dyn FnMut(&Value)) + 'r;
 
+/// Lists the objects of a resource in a namespace, or in all.
+pub type ListObjects<'r> = dyn Fn(GroupVersionResource<'_>, &str) -> Result<Listed, Unread> + 'r;
+
 /// The request for which an [`Allocator`] allocates.
 pub struct AllocationRequest<'r> {
     /// Calls a function with every stored object of the kind.
     pub each_stored: &'r EachObject<'r>,
+    /// Lists the objects of the cluster that the server does not store.
+    pub list: &'r ListObjects<'r>,
     /// The simulated release.
     pub release: Release,
     /// True if the values in requests are validated.
@@ -371,7 +369,7 @@ pub struct AllocationRequest<'r> {
     pub dry_run: bool,
 }
 
-/// The reason why an address or a port of a request cannot be allocated. The server validates nothing else then.
+/// The reason why nothing was allocated for a request. The server validates nothing else then.
 #[derive(Debug)]
 pub enum AllocationError {
     /// 422
@@ -380,6 +378,8 @@ pub enum AllocationError {
     Internal(String),
     /// 500, with a message that has no prefix
     Unclassified(String),
+    /// An object of the cluster has to be read first.
+    Unread(Unread),
 }
 
 impl fmt::Display for AllocationError {
@@ -390,8 +390,15 @@ impl fmt::Display for AllocationError {
                 f.write_str(&errors.join(", "))
             }
             Self::Internal(text) | Self::Unclassified(text) => f.write_str(text),
+            Self::Unread(_) => f.write_str("an object of the cluster was not read yet"),
         }
     }
 }
 
 impl std::error::Error for AllocationError {}
+
+impl From<Unread> for AllocationError {
+    fn from(unread: Unread) -> Self {
+        Self::Unread(unread)
+    }
+}

@@ -154,7 +154,8 @@ pub(super) fn patched_object(
 ) -> Result<Value, Refusal> {
     let (object, text) = patched.into_parts();
     let missing = || format!("Object 'Kind' is missing in '{}'", text());
-    let typed = body::interpret(&object, None, ctx.release()).map_err(|error| DecodeFailure::Unreadable(error, None));
+    let typed =
+        body::interpret(&object, None, ctx.release()).map_err(|error| DecodeFailure::Unreadable(error.into(), None));
     let result = typed.and_then(|_| decode(ctx, serving, version, object, strict, &missing, options));
     result.map_err(|failure| match failure {
         DecodeFailure::Unreadable(error, _) => patch::refuse(&text(), error),

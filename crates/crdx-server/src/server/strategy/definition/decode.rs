@@ -13,6 +13,7 @@ use crdx_text::Syntax;
 use crdx_text::malformed::MalformedStrings;
 use crdx_text::spans::{Found, Spans};
 use crdx_text::strict::StrictError;
+use crdx_value::GoError;
 use crdx_value::quote::go_quote;
 use crdx_value::{Map, Value};
 use std::cell::OnceCell;
@@ -42,7 +43,7 @@ pub(super) fn request(
     let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
     let version = body::parse_group_version(&api_version).map(|(_, v)| v.to_owned()).unwrap_or_default();
     let malformed = document.malformed;
-    let refuse = |text: String| {
+    let refuse = |text: GoError| {
         let version = malformed.quote(&version);
         Refusal::bad_request(format!("{kind} in version {version} cannot be handled as a {KIND}: {text}"))
     };
@@ -80,7 +81,7 @@ pub(super) fn read(
     mut strict: Vec<StrictError>,
     text: Text<'_>,
     options: &WriteOptions,
-) -> Result<CustomResourceDefinition, String> {
+) -> Result<CustomResourceDefinition, GoError> {
     let (kind, api_version) = types(&value);
     let quote = |type_: &str| if let Text::None(malformed) = text { malformed.quote(type_) } else { go_quote(type_) };
     if kind != KIND || !matches!(api_version, VERSION | "apiextensions.k8s.io/v1beta1") {
@@ -89,7 +90,8 @@ pub(super) fn read(
             quote(kind),
             quote(api_version),
             ctx.release().scheme()
-        ));
+        )
+        .into());
     }
     let refuse = |ctx: &mut Context<'_>, error: crd::DecodeError| {
         ctx.trace.undecodable_field = Some(error.path.into());
@@ -107,7 +109,8 @@ pub(super) fn read(
         Text::Patched(text) => Box::new(json(text.as_bytes())),
         Text::None(_) | Text::Restored(_) => Box::new(NoSource),
     };
-    let decoded = crd::decode_text(&value, ctx.release(), &*source).map_err(|error| refuse(ctx, error))?;
+    let decoded =
+        crd::decode_text(&value, ctx.release(), &*source).map_err(|error| GoError::from(refuse(ctx, error)))?;
     strict.retain(|error| {
         let StrictError::DuplicateField(duplicate) = error else { return true };
         !decoded.lenient.iter().any(|path| is_below(duplicate, path))
@@ -119,7 +122,7 @@ pub(super) fn read(
         }
     }
     ctx.trace.pruned = decoded.unknown;
-    ctx.strict_errors(strict, options).map_err(|error| error.to_string())?;
+    ctx.strict_errors(strict, options).map_err(|error| GoError::from(error.to_string()))?;
     Ok(decoded.crd)
 }
 

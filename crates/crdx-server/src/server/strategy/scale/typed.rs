@@ -13,6 +13,7 @@ use crate::server::http::status::Refusal;
 use crate::server::registry::patch;
 use crate::server::registry::patched_object::PatchedObject;
 use crdx_text::strict::StrictError;
+use crdx_value::GoError;
 use crdx_value::json::go_kind;
 use crdx_value::release::Release;
 use crdx_value::{Value, quote};
@@ -61,7 +62,7 @@ struct Read {
 
 /// Checks the type, which must be autoscaling/v1 Scale or missing, and the types of the fields. `source` has the numbers of
 /// a patch as they were written.
-fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Read, String> {
+fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Read, GoError> {
     let kind = scale.str_at(&["kind"]).unwrap_or_default();
     let api_version = scale.str_at(&["apiVersion"]).unwrap_or_default();
     let kind = if kind.is_empty() { "Scale" } else { kind };
@@ -72,7 +73,8 @@ fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Rea
             quote::go_quote(kind),
             quote::go_quote(api_version),
             release.scheme()
-        ));
+        )
+        .into());
     }
     let mut unknown = Vec::new();
     fields(&scale, "", &["kind", "apiVersion", "metadata", "spec", "status"], &mut unknown);
@@ -100,10 +102,11 @@ fn check(mut scale: Value, source: Option<&Raw>, release: Release) -> Result<Rea
 }
 
 /// A part of a Scale, which must be an object.
-fn part<'v>(scale: &'v Value, key: &str, type_: &str) -> Result<Option<&'v Value>, String> {
+fn part<'v>(scale: &'v Value, key: &str, type_: &str) -> Result<Option<&'v Value>, GoError> {
     match scale.get(key) {
         Some(value) if !matches!(value, Value::Object(_) | Value::Null) => {
-            Err(format!("json: cannot unmarshal {} into Go struct field Scale.{key} of type {type_}", go_kind(value)))
+            Err(format!("json: cannot unmarshal {} into Go struct field Scale.{key} of type {type_}", go_kind(value))
+                .into())
         }
         found => Ok(found),
     }
@@ -137,7 +140,7 @@ const GENERATION: Integer = Integer { key: "generation", type_: "int64", is_in_r
 const GRACE_PERIOD: Integer = Integer { key: "deletionGracePeriodSeconds", type_: "int64", is_in_range: |_| true };
 
 /// Checks an integer in a part of a Scale.
-fn integer(value: &Value, source: Option<&Raw>, of: &str, part: &str, field: &Integer) -> Result<(), String> {
+fn integer(value: &Value, source: Option<&Raw>, of: &str, part: &str, field: &Integer) -> Result<(), GoError> {
     let Integer { key, type_, is_in_range } = field;
     let shown = match value.get(key) {
         None | Some(Value::Null) => return Ok(()),
@@ -148,16 +151,17 @@ fn integer(value: &Value, source: Option<&Raw>, of: &str, part: &str, field: &In
         }
         Some(other) => go_kind(other).to_owned(),
     };
-    Err(format!("json: cannot unmarshal {shown} into Go struct field {of}.{part}.{key} of type {type_}"))
+    Err(format!("json: cannot unmarshal {shown} into Go struct field {of}.{part}.{key} of type {type_}").into())
 }
 
-fn text(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String> {
+fn text(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), GoError> {
     match value.get(key) {
         None | Some(Value::Null | Value::String(_)) => Ok(()),
         Some(other) => Err(format!(
             "json: cannot unmarshal {} into Go struct field {type_}.{part}.{key} of type string",
             go_kind(other)
-        )),
+        )
+        .into()),
     }
 }
 
@@ -165,7 +169,7 @@ fn text(value: &Value, type_: &str, part: &str, key: &str) -> Result<(), String>
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<StrictError>, String> {
+    fn read(text: &str) -> Result<Vec<StrictError>, GoError> {
         check(crdx_text::json::read(text.as_bytes()).unwrap(), None, Release::NEWEST).map(|r| r.unknown)
     }
 
@@ -177,7 +181,7 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"spec":{"replicas":"x"}}"#).unwrap_err(),
-            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32"
+            "json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32".into()
         );
         for (metadata, error) in [
             (r#""generation":1.5"#, "number 1.5 into Go struct field ObjectMeta.metadata.generation of type int64"),
@@ -189,7 +193,7 @@ mod tests {
             (r#""labels":[]"#, "array into Go struct field ObjectMeta.metadata.labels of type map[string]string"),
         ] {
             let text = format!(r#"{{"metadata":{{{metadata}}}}}"#);
-            assert_eq!(read(&text).unwrap_err(), format!("json: cannot unmarshal {error}"));
+            assert_eq!(read(&text).unwrap_err(), format!("json: cannot unmarshal {error}").into());
         }
         assert!(read(r#"{"metadata":{"deletionTimestamp":"2020"}}"#).is_err());
         assert_eq!(
@@ -200,7 +204,7 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"apiVersion":"v1"}"#).unwrap_err(),
-            "no kind \"Scale\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\""
+            "no kind \"Scale\" is registered for version \"v1\" in scheme \"pkg/runtime/scheme.go:111\"".into()
         );
     }
 }

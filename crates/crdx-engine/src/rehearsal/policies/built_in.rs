@@ -16,7 +16,7 @@ use crdx_value::{Map, Value, group_version, object};
 impl PolicyRehearsal<'_> {
     /// Returns the item of a stored object of a built-in kind, with the effects of the new policies. An object that no
     /// cluster has stored is completed with defaults first.
-    pub(super) fn rehearse_builtin(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
+    pub(super) fn rehearse_built_in(&self, stored: &Value, locator: &dyn FieldLocator) -> (ObjectReport, Effects) {
         let own = identity::identity(stored, Namespace::Own);
         let (group, version) = group_version::split(&own.api_version);
         let kind = (group.to_owned(), version.to_owned(), own.kind.clone());
