@@ -1,8 +1,9 @@
-//! `serve`: serves the simulated API over HTTP. [`load`] reads the initial objects.
+//! `serve`: serves the simulated API over HTTP. [`load`] reads the initial objects, [`sessions`] starts servers on request.
 
 pub mod args;
 mod load;
 mod profile;
+mod sessions;
 
 use super::terminal;
 use crate::commands::error::Error;
@@ -19,6 +20,14 @@ use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(args: &args::Serve) -> Result<Exit, Error> {
+    if args.builtin {
+        complain!(
+            "note: --builtin serves built-in kinds without controllers: nothing schedules Pods or scales Deployments"
+        );
+    }
+    if args.sessions {
+        return sessions::run(args);
+    }
     let running = match start(args) {
         Ok(running) => running,
         Err(problems) => {
@@ -118,9 +127,6 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     if args.builtin {
         server = server.with_built_in_kinds().with_content_validation().with_generated_fields();
         server = server.with_pause_before_removal(crdx_serve::PAUSE_BEFORE_REMOVAL);
-        complain!(
-            "note: --builtin serves built-in kinds without controllers: nothing schedules Pods or scales Deployments"
-        );
     }
     let webhooks = args.admission.then(|| {
         let mut webhooks = Webhooks::default();

@@ -5,7 +5,9 @@
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::Stdio;
 
 /// Returns the schemas by file name.
 fn schemas() -> BTreeMap<String, Value> {
@@ -37,6 +39,7 @@ fn reports() -> Vec<Value> {
         }
     }
     found.push(envtest_report());
+    found.extend(session_reports());
     found
 }
 
@@ -50,6 +53,24 @@ fn envtest_report() -> Value {
     assert!(directory.starts_with(dir.path()) && directory.join("etcd").exists());
     assert_eq!(report["programs"][1]["name"], "kube-apiserver");
     report
+}
+
+/// Returns the lines of `serve --sessions`, whose URLs differ from run to run.
+fn session_reports() -> Vec<Value> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"));
+    command.args(["serve", "--sessions"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut input, mut lines) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    let mut ask = |request: &str| -> Value {
+        writeln!(input, "{request}").unwrap();
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    let new = ask("new");
+    let ended = ask(&format!("end {}", new["url"].as_str().unwrap()));
+    let failed = ask("other");
+    drop(input);
+    assert!(child.wait().unwrap().success() && ended["ended"] == new["url"]);
+    vec![new, ended, failed]
 }
 
 /// Validates a value against a schema. Supports only the keywords that these schemas use.

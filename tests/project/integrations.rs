@@ -550,7 +550,7 @@ fn the_workflows_build_every_platform() {
         };
         assert_eq!(target, format!("{arch}-{system}"));
     }
-    for file in ["ci.yml", "release.yml"] {
+    for file in ["ci.yml", "packages.yml", "release.yml"] {
         let workflow = read(&format!(".github/workflows/{file}"));
         assert_eq!(workflow.str_at(&["permissions", "contents"]), Some("read"), "{file}");
         for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
@@ -565,7 +565,7 @@ fn the_workflows_build_every_platform() {
 /// A job that may write, or that has the identity of the workflow, builds and installs nothing.
 #[test]
 fn jobs_with_permissions_install_no_tools() {
-    for file in ["ci.yml", "playground.yml", "release.yml"] {
+    for file in ["ci.yml", "packages.yml", "playground.yml", "release.yml"] {
         let workflow = read(&format!(".github/workflows/{file}"));
         for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
             let permissions = job.get("permissions").or_else(|| workflow.get("permissions")).unwrap();

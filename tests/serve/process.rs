@@ -790,3 +790,68 @@ fn an_answer_must_be_read_in_time() {
     let limits = crdx_serve::Limits { answers: usize::MAX, write_timeout: Duration::from_millis(100), ..PATIENT };
     assert_eq!(unread_lists(limits, 1), 1);
 }
+
+/// A `serve --sessions` process and its standard input.
+struct Sessions {
+    child: Child,
+    input: Option<std::process::ChildStdin>,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Sessions {
+    fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-crdx"))
+            .args(["serve", "--sessions"])
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    fn ask(&mut self, request: &str) -> Value {
+        writeln!(self.input.as_mut().unwrap(), "{request}").unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&answer["apiVersion"], &answer["kind"]), (&json!("crdx/v1"), &json!("SessionReport")));
+        answer
+    }
+
+    fn new_server(&mut self, request: &str) -> (String, Http) {
+        let answer = self.ask(request);
+        let url = answer["url"].as_str().unwrap().to_owned();
+        assert!(answer["kubeconfig"].as_str().unwrap().contains(&url), "{answer}");
+        let client = Http::new(&url);
+        (url, client)
+    }
+}
+
+#[test]
+fn each_session_has_a_state_of_its_own_and_ends_with_standard_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let (crds, objects) = (directory.path().join("crd.json"), directory.path().join("kite.json"));
+    fs::write(&crds, crd().to_string()).unwrap();
+    fs::write(&objects, kite("given", 3).to_string()).unwrap();
+    let mut sessions = Sessions::start(&["--load", text(&crds)]);
+    let (_, mut first) = sessions.new_server("new");
+    let (second_url, mut second) = sessions.new_server(&format!("new {}", json!([text(&objects)])));
+    let created = first.call("POST", KITES, Some(&kite("a", 1).to_string()), None, "application/json");
+    assert_eq!(created.code, 201, "{}", created.body);
+    let names = |client: &mut Http| {
+        let list = client.call("GET", KITES, None, None, "application/json").body;
+        list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((names(&mut first), names(&mut second)), (vec![json!("a")], vec![json!("given")]));
+
+    assert_eq!(sessions.ask(&format!("end {second_url}"))["ended"], json!(second_url));
+    let error = sessions.ask(&format!("end {second_url}"))["error"].clone();
+    assert!(error.as_str().unwrap().starts_with("no server has the URL"), "{error}");
+    let error = sessions.ask("new [\"missing-file\"]")["error"].clone();
+    assert!(error.as_str().unwrap().contains("missing-file"), "{error}");
+
+    drop(sessions.input.take());
+    assert_eq!(sessions.child.wait().unwrap().code(), Some(0), "it ends with its parent");
+}

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// `serve`
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:
   # The first line printed is the URL
   kubectl crdx serve --port 18080 --load config/crd/ --load samples/
@@ -108,6 +108,10 @@ pub struct Serve {
     /// After the URL, print a kubeconfig for this server
     #[arg(long)]
     pub print_kubeconfig: bool,
+    /// Start servers on request, for test frameworks: for each line `new` on standard input, print the URL and the kubeconfig of a
+    /// server with a state of its own as one line of JSON; end when standard input ends
+    #[arg(long, conflicts_with_all = ["port", "state", "record", "print_kubeconfig"])]
+    pub sessions: bool,
     /// The cluster of `--load-from-cluster`; its namespace is also that of loaded objects that do not set one
     #[command(flatten)]
     pub cluster: ClusterArgs,

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Builds the packages for Python, npm and Java in OUT. All have the version of Cargo.toml.
+#
+#   packages/build.sh OUT PLATFORM=PROGRAM…      platforms as in plugin-manifest/crdx.yaml
+#
+# Writes a wheel per platform, the packages of npm, and a jar with the programs of all platforms. Needs Python with hatchling and
+# build, Node.js with npm, and Maven; CRDX_PYTHON names the Python to use, CRDX_GROUP the group of the jar.
+set -euo pipefail
+
+[ $# -ge 2 ] || { echo "usage: packages/build.sh OUT PLATFORM=PROGRAM…" >&2; exit 2; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$here/../Cargo.toml" | head -1)
+
+# bin/PLATFORM/PROGRAM, and a copy of the project for Maven.
+programs=$(mktemp -d)
+trap 'rm -rf "$programs"' EXIT
+for entry in "$@"; do
+    platform=${entry%%=*} program=${entry#*=}
+    case $platform in windows-*) name=kubectl-crdx.exe ;; *) name=kubectl-crdx ;; esac
+    mkdir -p "$programs/bin/$platform"
+    install -m 755 "$program" "$programs/bin/$platform/$name"
+    CRDX_BINARY=$programs/bin/$platform/$name CRDX_PLATFORM=$platform \
+        "${CRDX_PYTHON:-python3}" -m build --quiet --wheel --no-isolation --outdir "$out" "$here/python"
+done
+
+rm -rf "$out/npm"
+node "$here/npm/build.mjs" "$version" "$out/npm" "$@"
+for package in "$out"/npm/*/; do
+    (cd "$package" && npm pack --silent --pack-destination "$out")
+done
+
+cp -r "$here/java" "$programs/java"
+sed -i.bak -e "s|<version>0.0.0</version>|<version>$version</version>|" \
+    -e "s|<groupId>io.github.OWNER</groupId>|<groupId>${CRDX_GROUP:-io.github.OWNER}</groupId>|" "$programs/java/pom.xml"
+mvn --quiet --batch-mode --file "$programs/java/pom.xml" "-Dcrdx.programs=$programs/bin" package
+cp "$programs/java/target/kubectl-crdx-junit-$version.jar" "$out/"
