@@ -73,7 +73,9 @@ fn once(args: &args::Validate, color: flags::Color, fields: FieldLists) -> Resul
     let severities = args.severities.map();
     let mut baseline = args.baseline.open()?;
     let mut run = targets::run(plans, read.as_ref(), &severities, &mut |mut item| {
-        baseline.iter_mut().for_each(|baseline| baseline.accept(&mut item));
+        if let Some(baseline) = &mut baseline {
+            baseline.accept(&mut item);
+        }
         sink.add(&item);
     })?;
     run.notes.extend(flags::finish_baseline(baseline)?);

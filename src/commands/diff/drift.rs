@@ -25,7 +25,9 @@ impl ObjectDrift {
     pub fn of(item: &ObjectReport, ignored: &[FieldPattern]) -> Option<Self> {
         let (mut stored, mut manifest) = (accepted(item)?.clone(), item.sent.clone()?);
         for object in [&mut stored, &mut manifest] {
-            ignored.iter().for_each(|field| field.remove(object));
+            for field in ignored {
+                field.remove(object);
+            }
             // The data of a Secret is not shown, and tools know that `stringData` becomes `data`.
             if let Some(members) = object.as_object_mut().filter(|_| item.identity.kind == "Secret") {
                 members.retain(|name, _| !matches!(name.as_str(), "data" | "stringData"));

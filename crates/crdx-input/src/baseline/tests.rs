@@ -13,13 +13,17 @@ fn rejected(name: &str, messages: &[&str]) -> ObjectReport {
 
 fn written(items: &mut [ObjectReport], path: &Path) -> Vec<RunNote> {
     let mut baseline = Baseline::open_to_write(path, "2026-01-02".to_owned()).unwrap();
-    items.iter_mut().for_each(|item| baseline.accept(item));
+    for item in &mut *items {
+        baseline.accept(item);
+    }
     baseline.finish().unwrap()
 }
 
 fn notes(items: &mut [ObjectReport], path: &Path) -> Vec<String> {
     let mut baseline = Baseline::open(path).unwrap();
-    items.iter_mut().for_each(|item| baseline.accept(item));
+    for item in &mut *items {
+        baseline.accept(item);
+    }
     baseline.finish().unwrap().into_iter().map(|note| note.message).collect()
 }
 
