@@ -196,7 +196,9 @@ impl Streams {
     /// Returns the streams for a report in this format.
     pub fn new(format: Option<ReportFormat>, color: Color) -> Self {
         let content = match format {
-            Some(ReportFormat::Json | ReportFormat::Sarif) => Content::Json,
+            Some(ReportFormat::Json | ReportFormat::Sarif | ReportFormat::Gitlab | ReportFormat::Rdjson) => {
+                Content::Json
+            }
             // Commands of GitHub are meant to be such; XML and HTML are escaped, and YAML is what kubectl writes.
             Some(ReportFormat::Github | ReportFormat::Junit | ReportFormat::Html | ReportFormat::Yaml) => Content::Data,
             _ => Content::Text,

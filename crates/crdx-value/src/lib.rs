@@ -11,6 +11,7 @@ pub mod field;
 mod go_error;
 pub mod go_sort;
 pub mod group_version;
+pub mod hash;
 pub mod ip;
 pub mod json;
 pub mod jsonpath;

@@ -51,8 +51,8 @@ pub struct Diff {
     /// `metadata.annotations['example.com/a']`; may be repeated
     #[arg(long = "ignore-field", value_name = "FIELD")]
     pub ignore_fields: Vec<FieldPattern>,
-    /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), tap or
-    /// markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
+    /// Output format: json (documented in docs/output.md), or for pipelines sarif, junit, github (annotations), gitlab,
+    /// rdjson (reviewdog), tap or markdown (for a comment, with the objects that are rejected) [default: table, a unified diff]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// Compare again whenever one of the files changes, until Ctrl-C; the exit code is that of the last comparison

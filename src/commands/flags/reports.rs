@@ -29,6 +29,10 @@ pub enum ReportFormat {
     Tap,
     /// Markdown, for a job summary or a comment
     Markdown,
+    /// The code quality report of GitLab
+    Gitlab,
+    /// The diagnostics of reviewdog
+    Rdjson,
 }
 
 impl ReportFormat {
@@ -45,13 +49,34 @@ impl ReportFormat {
         Self::Github,
         Self::Tap,
         Self::Markdown,
+        Self::Gitlab,
+        Self::Rdjson,
     ];
     /// The formats of `diff`.
-    pub const OF_DIFF: &'static [Self] =
-        &[Self::Table, Self::Json, Self::Sarif, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
+    pub const OF_DIFF: &'static [Self] = &[
+        Self::Table,
+        Self::Json,
+        Self::Sarif,
+        Self::Junit,
+        Self::Github,
+        Self::Tap,
+        Self::Markdown,
+        Self::Gitlab,
+        Self::Rdjson,
+    ];
     /// The formats of `lint`.
-    pub const OF_LINT: &'static [Self] =
-        &[Self::Table, Self::Json, Self::Html, Self::Sarif, Self::Junit, Self::Github, Self::Tap, Self::Markdown];
+    pub const OF_LINT: &'static [Self] = &[
+        Self::Table,
+        Self::Json,
+        Self::Html,
+        Self::Sarif,
+        Self::Junit,
+        Self::Github,
+        Self::Tap,
+        Self::Markdown,
+        Self::Gitlab,
+        Self::Rdjson,
+    ];
     /// The formats of `rehearse`.
     pub const OF_REHEARSE: &'static [Self] = &[Self::Table, Self::Json, Self::Html, Self::Markdown];
     /// The formats of `prove`.
@@ -73,6 +98,8 @@ impl ReportFormat {
             Self::Github => Some(pipeline::PipelineFormat::Github),
             Self::Tap => Some(pipeline::PipelineFormat::Tap),
             Self::Markdown => Some(pipeline::PipelineFormat::Markdown),
+            Self::Gitlab => Some(pipeline::PipelineFormat::Gitlab),
+            Self::Rdjson => Some(pipeline::PipelineFormat::Rdjson),
             Self::Table | Self::Json | Self::Yaml | Self::Wide | Self::Name | Self::Html => None,
         }
     }

@@ -57,7 +57,7 @@ pub struct Lint {
     #[arg(long, conflicts_with = "render")]
     pub convert: bool,
     /// Output format: json (documented in docs/output.md), html (one self-contained page), or for pipelines sarif,
-    /// junit, github (annotations), tap or markdown (for a comment) [default: table, text with tables]
+    /// junit, github (annotations), gitlab, rdjson (reviewdog), tap or markdown (for a comment) [default: table, text with tables]
     #[arg(
         short = 'o',
         long,

@@ -42,7 +42,7 @@ pub struct Validate {
     pub server: Server,
     /// Output format: json (documented in docs/output.md), yaml (the objects as they would be stored), wide (with the
     /// printer columns of each kind), name (of the accepted objects), html (one self-contained page), or for pipelines
-    /// sarif, junit, github (annotations), tap or markdown (for a comment) [default: a table and the errors]
+    /// sarif, junit, github (annotations), gitlab, rdjson (reviewdog), tap or markdown (for a comment) [default: a table and the errors]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_VALIDATE), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// Keep the last-applied annotation of `kubectl apply` in the objects that are printed

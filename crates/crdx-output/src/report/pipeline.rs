@@ -1,9 +1,12 @@
 //! Reports for pipelines, with one [`Case`] per object. [`sarif`] is for code scanning, [`junit`] and [`tap`] for test
-//! results, [`github`] for annotations of a workflow, [`markdown`] for people who review a change.
+//! results, [`github`] for annotations of a workflow, [`gitlab`] for merge requests, [`rdjson`] for reviewdog, [`markdown`] for people
+//! who review a change.
 
 mod github;
+mod gitlab;
 mod junit;
 mod markdown;
+mod rdjson;
 mod sarif;
 mod tap;
 
@@ -35,6 +38,10 @@ pub enum PipelineFormat {
     /// TAP version 14
     Tap,
     Markdown,
+    /// GitLab's code quality
+    Gitlab,
+    /// reviewdog's JSON
+    Rdjson,
 }
 
 /// The totals of a report, which most formats contain at the beginning.
@@ -111,7 +118,7 @@ impl PipelineReport {
     /// for programs.
     fn most(&self) -> usize {
         match self.format {
-            PipelineFormat::Sarif | PipelineFormat::Junit => 8 << 20,
+            PipelineFormat::Sarif | PipelineFormat::Junit | PipelineFormat::Gitlab | PipelineFormat::Rdjson => 8 << 20,
             PipelineFormat::Github | PipelineFormat::Tap => 1 << 20,
             // It has its own limits.
             PipelineFormat::Markdown => usize::MAX,
@@ -141,6 +148,8 @@ impl PipelineReport {
         let bounded = bounded(case);
         let text = match self.format {
             PipelineFormat::Sarif => sarif::case(&bounded, self.findings == 0),
+            PipelineFormat::Gitlab => gitlab::case(&bounded, self.findings == 0),
+            PipelineFormat::Rdjson => rdjson::case(&bounded, self.findings == 0),
             PipelineFormat::Junit => junit::case(&bounded),
             PipelineFormat::Github => github::case(&bounded),
             PipelineFormat::Tap | PipelineFormat::Markdown => tap::case(&bounded, self.totals.cases),
@@ -163,6 +172,8 @@ impl PipelineReport {
     pub fn head(&self) -> String {
         match self.format {
             PipelineFormat::Sarif => sarif::head(&self.totals),
+            PipelineFormat::Gitlab => "[".to_owned(),
+            PipelineFormat::Rdjson => rdjson::head(),
             PipelineFormat::Junit => junit::head(&self.totals),
             PipelineFormat::Github | PipelineFormat::Markdown => String::new(),
             PipelineFormat::Tap => tap::head(&self.totals),
@@ -173,12 +184,45 @@ impl PipelineReport {
     pub fn tail(&self, counts: &str, notes: &[RunNote]) -> String {
         match self.format {
             PipelineFormat::Sarif => sarif::tail(&self.left_out),
+            PipelineFormat::Gitlab => "\n]\n".to_owned(),
+            PipelineFormat::Rdjson => rdjson::tail(&self.left_out, self.findings == 0),
             PipelineFormat::Junit => junit::tail(&self.left_out),
             PipelineFormat::Github => github::tail(&self.skipped, &self.left_out),
             PipelineFormat::Tap => self.left_out.message().map_or_else(String::new, |message| format!("# {message}\n")),
             PipelineFormat::Markdown => self.rows.text(self.totals.command, counts, notes),
         }
     }
+}
+
+/// The elements of a JSON array, one in a line; `first` is true if the array has none yet.
+fn joined(elements: impl Iterator<Item = String>, first: bool) -> String {
+    let mut text = String::new();
+    for (i, element) in elements.enumerate() {
+        text.push_str(if first && i == 0 { "\n" } else { ",\n" });
+        text.push_str(&element);
+    }
+    text
+}
+
+/// The path of a file in the repository, or `stdin`.
+fn path(location: &SourceLocation) -> String {
+    let Some((path, _)) = location.file() else { return "stdin".to_owned() };
+    let path = path.replace('\\', "/");
+    path.strip_prefix("./").map_or_else(|| path.clone(), str::to_owned)
+}
+
+/// The line, if it is one of the file.
+fn line(location: &SourceLocation) -> Option<usize> {
+    (location.line > 0 && location.file().is_none_or(|(_, is_exact)| is_exact)).then_some(location.line)
+}
+
+/// The text that replaces the one at the location of a finding, as its suggestion says. A quoted one stays quoted.
+fn replacement(finding: &Finding) -> Option<String> {
+    let new = finding.replacement.as_ref()?;
+    let excerpt = finding.location.excerpt.as_ref()?;
+    let old = excerpt.line.get(excerpt.part.clone())?;
+    let quote = old.get(..1).filter(|quote| matches!(*quote, "\"" | "'")).unwrap_or_default();
+    Some(format!("{quote}{new}{quote}"))
 }
 
 /// Returns a case of bounded size: names and texts are shortened, and after the first findings the others are counted.
@@ -309,7 +353,14 @@ mod tests {
 
     #[test]
     fn a_case_is_bounded() {
-        for format in [PipelineFormat::Github, PipelineFormat::Sarif, PipelineFormat::Junit, PipelineFormat::Tap] {
+        for format in [
+            PipelineFormat::Github,
+            PipelineFormat::Sarif,
+            PipelineFormat::Junit,
+            PipelineFormat::Tap,
+            PipelineFormat::Gitlab,
+            PipelineFormat::Rdjson,
+        ] {
             let text = large(format, 1, |case| {
                 case.subject = "s".repeat(1 << 16);
                 case.findings[0].message = "é".repeat(20_000);

@@ -10,6 +10,7 @@ pub use crdx_server::server::AllocationError;
 use crdx_server::server::{AllocationRequest, Allocator};
 use crdx_types::service_families::{IpFamily, ServiceFamilies, ServiceRange};
 use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
+use crdx_value::hash::fnv1a;
 use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_33, V1_36};
 use crdx_value::{Map, Value};
@@ -272,10 +273,8 @@ impl Counters {
     /// Counters that begin where only the name of the object tells.
     fn of_object(object: &Value) -> Self {
         let text = |key| object.str_at(&["metadata", key]).unwrap_or_default().bytes();
-        // 32-bit FNV-1a
-        let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        let hash = text("namespace").chain([b'/']).chain(text("name")).fold(0x811c_9dc5, step);
-        Self { addresses: hash.into(), ports: hash.into() }
+        let start = fnv1a(text("namespace").chain([b'/']).chain(text("name"))) as u32;
+        Self { addresses: start.into(), ports: start.into() }
     }
 }
 

@@ -71,12 +71,7 @@ fn description(id: &str) -> String {
 
 /// Formats the results of a case; `first` is true if the report has no result yet.
 pub fn case(case: &Case, first: bool) -> String {
-    let mut text = String::new();
-    for (i, finding) in case.findings.iter().enumerate() {
-        text.push_str(if first && i == 0 { "\n" } else { ",\n" });
-        text.push_str(&json::to_string(&result(case, finding)));
-    }
-    text
+    super::joined(case.findings.iter().map(|finding| json::to_string(&result(case, finding))), first)
 }
 
 fn result(case: &Case, finding: &Finding) -> Value {
@@ -105,16 +100,13 @@ fn result(case: &Case, finding: &Finding) -> Value {
     members.into()
 }
 
-/// Returns the change that replaces a name or value by the suggested one. A quoted one stays quoted.
+/// Returns the change that replaces a name or value by the suggested one.
 fn fix(finding: &Finding) -> Option<Value> {
     let new = finding.replacement.as_ref()?;
+    let inserted = object([("text", Value::from(super::replacement(finding)?))]);
     let physical = physical(&finding.location);
     let (artifact, region) = (physical.get("artifactLocation")?.clone(), physical.get("region")?.clone());
     region.get("endColumn")?;
-    let excerpt = finding.location.excerpt.as_ref()?;
-    let old = excerpt.line.get(excerpt.part.clone())?;
-    let quote = old.get(..1).filter(|quote| matches!(*quote, "\"" | "'")).unwrap_or_default();
-    let inserted = object([("text", Value::from(format!("{quote}{new}{quote}")))]);
     let replacement = object([("deletedRegion", region), ("insertedContent", inserted)]);
     let change = object([("artifactLocation", artifact), ("replacements", vec![replacement].into())]);
     let description = object([("text", Value::from(format!("Change to `{new}`")))]);
@@ -124,8 +116,8 @@ fn fix(finding: &Finding) -> Option<Value> {
 fn physical(location: &SourceLocation) -> Value {
     let artifact = object([("uri", Value::from(uri(location)))]);
     let mut members = Map::from([("artifactLocation".to_owned(), artifact)]);
-    if location.line > 0 && location.file().is_none_or(|(_, is_exact)| is_exact) {
-        let mut region = Map::from([("startLine".to_owned(), Value::Int(location.line as i64))]);
+    if let Some(line) = super::line(location) {
+        let mut region = Map::from([("startLine".to_owned(), Value::Int(line as i64))]);
         if location.column > 0 {
             region.insert("startColumn".to_owned(), Value::Int(location.column as i64));
             if let Some(part) = location.excerpt.as_ref().and_then(|e| e.line.get(e.part.clone())) {
@@ -140,9 +132,7 @@ fn physical(location: &SourceLocation) -> Value {
 
 /// Converts a path to a URI reference; a relative path stays relative.
 fn uri(location: &SourceLocation) -> String {
-    let Some((path, _)) = location.file() else { return "stdin".to_owned() };
-    let path = path.replace('\\', "/");
-    let path = path.strip_prefix("./").unwrap_or(&path);
+    let path = super::path(location);
     let mut out = String::new();
     if path.starts_with('/') {
         out.push_str("file://");
