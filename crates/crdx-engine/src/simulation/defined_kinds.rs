@@ -68,6 +68,8 @@ pub(super) struct DefinedKinds {
     /// The names of CRDs that define kinds of objects in other parts of the input.
     shared: BTreeSet<String>,
     own: BTreeMap<Root, OwnDefinitions>,
+    /// True if a rendered directory has a CRD.
+    has_roots: bool,
     /// CRDs that define no kind of this run; only their verdicts count.
     apart: Option<OwnDefinitions>,
     /// The models of the kinds of `first`.
@@ -77,7 +79,7 @@ pub(super) struct DefinedKinds {
 impl DefinedKinds {
     /// Returns the same CRDs of all inputs for another one.
     pub fn again(&self) -> Self {
-        Self { first: self.first.clone(), sources: self.sources.clone(), ..Self::default() }
+        Self { first: self.first.clone(), sources: self.sources.clone(), has_roots: self.has_roots, ..Self::default() }
     }
 
     /// Returns the first CRDs of each name.
@@ -87,8 +89,12 @@ impl DefinedKinds {
 
     /// Returns the CRD of a kind for an object of a part of the input.
     pub fn of_kind(&mut self, root: Option<&Arc<str>>, kind: &Kind) -> DefinitionOfKind {
-        let root = root.cloned();
         let route = |definitions: &Definitions| definitions.route(&kind.0, &kind.2).cloned();
+        // Without rendered directories, a kind has one CRD.
+        if root.is_none() && !self.has_roots {
+            return route(&self.first).map_or(DefinitionOfKind::Unknown, DefinitionOfKind::Known);
+        }
+        let root = root.cloned();
         if let Some(own) = self.own.get(&root).and_then(|own| route(&own.definitions)) {
             return DefinitionOfKind::Known(own);
         }
@@ -122,6 +128,7 @@ impl DefinedKinds {
     /// Creates a CRD, as the first one of its name, as one of a rendered directory, or only for its own verdict.
     pub fn install(&mut self, simulator: &Simulator, new: NewDefinition<'_>) -> InstalledDefinition {
         let name = name(&new.crd).to_owned();
+        self.has_roots |= matches!(new.source, DefinitionSource::Input(Some(_)));
         let difference = self.first.difference(&simulator.server, &new.crd, new.options);
         let (Some(difference), Some(first)) = (difference, self.first.location(&name).cloned()) else {
             let source = new.source.clone();
