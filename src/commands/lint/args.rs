@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
+use crate::commands::flags::{BaselineFile, ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -76,6 +76,9 @@ pub struct Lint {
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,
+    /// The findings that the project accepts.
+    #[command(flatten)]
+    pub baseline: BaselineFile,
     /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: ClusterArgs,

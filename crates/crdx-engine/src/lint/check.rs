@@ -101,6 +101,7 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
             location: located(&change.crd_field),
             change,
             evidence: Evidence::NotSearched,
+            known: None,
         };
         linted.breaking = changes.into_iter().map(located).collect();
     }

@@ -324,6 +324,7 @@ pub fn case(entry: &RehearsedObject) -> Case {
             message,
             diff: None,
             replacement: None,
+            known: None,
             help: None,
             location,
         });
@@ -389,6 +390,7 @@ pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
             message: "the printer columns change".to_owned(),
             diff: Some(columns(changes)),
             replacement: None,
+            known: None,
             help: None,
             location: crd.location.clone(),
         });
