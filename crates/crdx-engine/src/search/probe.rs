@@ -27,6 +27,11 @@ impl Question {
     pub const ALL: [Self; 5] =
         [Self::CreateRejected, Self::UpdateRejected, Self::Pruned, Self::Defaulted, Self::Printed];
 
+    /// Returns true if the effect is that the server rejects a request.
+    pub fn is_rejection(self) -> bool {
+        matches!(self, Self::CreateRejected | Self::UpdateRejected)
+    }
+
     /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
