@@ -1,11 +1,13 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), or of new [`policies`]. The [`objects`]
+//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs of an [`operator`], or of new [`policies`]. The [`objects`]
 //! are streamed from files or, page by page, from the cluster; they are not kept in memory.
 
 pub mod args;
 mod definition;
 mod objects;
+mod operator;
 mod policies;
 mod report;
+mod steps;
 mod stored;
 
 use super::terminal;

@@ -22,6 +22,8 @@ const COST: u64 = 50_000;
 const MAX_STARTS: usize = 48;
 /// The number of objects that the new CRD rejects to which others are updated.
 const MAX_REJECTED: usize = 12;
+/// The part of the effort, one of this number, that each round of updates has for itself.
+const UPDATES: usize = 8;
 /// The number of rejected objects that are mended, and the objects that are tried for each.
 const MENDED: (usize, usize) = (24, 40);
 
@@ -41,7 +43,10 @@ pub struct Run<'r> {
     /// Objects whose create only the new CRD rejects. It may tolerate their errors in an update that leaves the values.
     rejected: Vec<Value>,
     seen: HashSet<String>,
+    /// The objects that are left.
     left: usize,
+    /// The updates of one round.
+    updates: usize,
     mended: usize,
     accepted: usize,
     memory: Steps,
@@ -63,7 +68,8 @@ impl<'r> Run<'r> {
             bases: Vec::new(),
             rejected: Vec::new(),
             seen: HashSet::new(),
-            left: effort.objects,
+            left: effort.objects.saturating_sub(2 * (effort.objects / UPDATES)),
+            updates: effort.objects / UPDATES,
             mended: 0,
             accepted: 0,
             memory: Steps::new(objects.saturating_mul(MEMORY)),
@@ -262,12 +268,10 @@ impl<'r> Run<'r> {
         let (starts, rejected, bases) = (self.starts.clone(), self.rejected.clone(), self.bases.clone());
         let to_rejected = rejected.iter().flat_map(|to| bases.iter().chain(&starts).map(move |from| (from, to)));
         let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
-        let pairs = to_rejected.chain(pairs);
-        for (from, to) in pairs {
-            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_goals()) {
+        for (from, to) in to_rejected.chain(pairs).take(self.updates) {
+            if self.memory.are_spent() || (is_answered(self) && self.has_all_goals()) {
                 return;
             }
-            self.left -= 1;
             let _ = self.memory.take(8 * (memory(from) + memory(to)) as u64);
             let Some(details) = self.probe.update(from, to) else {
                 self.accepted += 1;
