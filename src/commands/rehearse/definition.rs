@@ -2,7 +2,6 @@
 
 use super::args;
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
-use super::operator;
 use super::report::UpgradeReport;
 use super::report::definition::RehearsedObject;
 use crate::commands::definitions::definitions_at;
@@ -36,36 +35,11 @@ impl RehearsedDefinition {
     }
 }
 
-/// Rehearses the new CRD at `path`.
+/// Rehearses one new CRD.
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
-pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Error> {
-    if args.policies.are_given() {
-        let help = "give --policies, and the CRDs with --crds";
-        return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
-    }
-    if args.cluster.is_offline() && !has_files(args) {
-        return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
-    }
-    let options = args.reading.options();
-    let mut news = definitions(path, &options)?;
-    let mut olds = match &args.old {
-        Some(path) => definitions(path, &InputOptions { reads_commits: true, ..options.clone() })?,
-        None => Vec::new(),
-    };
-    match (news.pop(), olds.pop()) {
-        (Some(new), old) if news.is_empty() && olds.is_empty() => one(args, (new, old), &options, color),
-        (new, old) => {
-            news.extend(new);
-            olds.extend(old);
-            operator::run(args, (news, olds), &options, color)
-        }
-    }
-}
-
-/// Rehearses one new CRD.
-fn one(
+pub fn run(
     args: &args::Rehearse,
     (new, given_old): (RehearsedDefinition, Option<RehearsedDefinition>),
     options: &InputOptions,
@@ -144,7 +118,10 @@ pub fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<
 }
 
 /// Returns the CRDs at `path`, at least one.
-fn definitions(path: &str, options: &InputOptions) -> Result<Vec<RehearsedDefinition>, Error> {
+///
+/// # Errors
+/// There is no CRD, two have the same name, or a document cannot be read.
+pub fn definitions(path: &str, options: &InputOptions) -> Result<Vec<RehearsedDefinition>, Error> {
     let mut found: Vec<RehearsedDefinition> = Vec::new();
     for object in definitions_at(path, options) {
         let object = object?;

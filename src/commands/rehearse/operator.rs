@@ -1,53 +1,23 @@
 //! `rehearse NEW_CRDS`: shows the effects of all CRDs of an operator on their stored objects, and the steps of its upgrade.
 
 use super::args;
-use super::definition::{RehearsedDefinition, Upgrade, definition_report, existing_crd, has_files, releases};
+use super::definition::{RehearsedDefinition, Upgrade, existing_crd, has_files, releases};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
-use super::report::definition::RehearsedObject;
+use super::planned::{DeletedDefinition, OperatorObject, PlannedDefinition, deletion, plan};
 use super::report::operator::OperatorReport;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
-use crate::commands::terminal;
-use crdx_engine::rehearsal::{Plan, Releases};
-use crdx_engine::report::{Identity, ObjectReport, RunNote, SourceLocation};
+use crdx_engine::rehearsal::Plan;
+use crdx_engine::report::RunNote;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
-use crdx_engine::simulation::removed_versions::RemovedVersions;
 use crdx_input::InputOptions;
 use crdx_runner::simulation::live::Live;
 use crdx_value::Value;
 use crdx_value::release::ReleaseSet;
 use std::collections::BTreeMap;
-
-/// The update of one CRD.
-pub struct PlannedDefinition {
-    pub plan: Plan,
-    /// The server's response.
-    pub item: ObjectReport,
-    pub removed_versions: RemovedVersions,
-    /// The storage versions before and after the update.
-    pub storage: (Option<String>, String),
-    /// The CRD as it was read from the cluster.
-    read: Option<Value>,
-}
-
-/// A CRD that the new version of the operator does not have.
-pub struct DeletedDefinition {
-    /// The plan of an update to the same CRD.
-    plan: Plan,
-    pub name: String,
-    pub location: SourceLocation,
-}
-
-/// An object of the operator.
-pub enum OperatorObject {
-    /// An object of a CRD that is updated, by the index of the CRD.
-    Updated(usize, RehearsedObject),
-    /// An object of a CRD that disappears, by the index of the CRD.
-    Deleted(usize, Identity, SourceLocation),
-}
 
 /// Rehearses the new CRDs, each with the old one of its name.
 ///
@@ -106,38 +76,10 @@ pub fn run(
     Ok(report.exit())
 }
 
-fn plan(
-    new: &RehearsedDefinition,
-    old: Option<Value>,
-    read: Option<Value>,
-    releases: Releases,
-) -> Result<PlannedDefinition, Error> {
-    let removed_versions = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
-    let storage = (old.as_ref().map(storage_version), storage_version(&new.value));
-    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
-        .map_err(|error| Error::input_at(error.to_string(), new.object.finder().start(), None))?;
-    let item = definition_report(new, &plan, &removed_versions);
-    Ok(PlannedDefinition { plan, item, removed_versions, storage, read })
-}
-
 fn update<'a>(planned: &'a PlannedDefinition, namespace: &'a str) -> Result<Upgrade<'a>, Error> {
     let PlannedDefinition { plan, item, removed_versions, .. } = planned;
     let stage = plan.stage().map_err(|error| Error::input_at(error.to_string(), item.location.clone(), None))?;
     Ok(Upgrade::new(plan, stage, namespace, removed_versions))
-}
-
-fn deletion(old: &RehearsedDefinition, releases: Releases) -> Result<DeletedDefinition, Error> {
-    let location = old.object.finder().start();
-    let plan = Plan::new(Some(old.value.clone()), old.value.clone(), releases, terminal::now())
-        .map_err(|error| Error::input_at(error.to_string(), location.clone(), None))?;
-    Ok(DeletedDefinition { plan, name: old.name().to_owned(), location })
-}
-
-fn storage_version(crd: &Value) -> String {
-    let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
-    let is_storage = |version: &&Value| version.get("storage").and_then(Value::as_bool) == Some(true);
-    let storage = versions.iter().find(is_storage).and_then(|version| version.str_at(&["name"]));
-    storage.unwrap_or_default().to_owned()
 }
 
 /// The updates and deletions of the CRDs of an operator.

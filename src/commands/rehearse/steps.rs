@@ -1,6 +1,6 @@
 //! The steps of an upgrade: what to do before, during and after it.
 
-use super::operator::{DeletedDefinition, PlannedDefinition};
+use super::planned::{DeletedDefinition, PlannedDefinition};
 use super::report::definition::{EffectCounts, plural};
 use crdx_engine::report::Verdict;
 use crdx_value::{Value, json, object};

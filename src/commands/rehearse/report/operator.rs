@@ -3,7 +3,7 @@
 use super::definition::{self, EffectCounts, plural};
 use super::{Common, Rehearsed};
 use crate::commands::exit::Exit;
-use crate::commands::rehearse::operator::{DeletedDefinition, OperatorObject, PlannedDefinition};
+use crate::commands::rehearse::planned::{DeletedDefinition, OperatorObject, PlannedDefinition};
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
 use crate::commands::sink::{Ending, Output, Report};
 use crdx_engine::report::Verdict;

@@ -268,11 +268,13 @@ impl<'r> Run<'r> {
         let (starts, rejected, bases) = (self.starts.clone(), self.rejected.clone(), self.bases.clone());
         let to_rejected = rejected.iter().flat_map(|to| bases.iter().chain(&starts).map(move |from| (from, to)));
         let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
+        // Large objects before must not prevent updates of small ones.
+        let left = Steps::new((self.updates as u64).saturating_mul(MEMORY));
         for (from, to) in to_rejected.chain(pairs).take(self.updates) {
-            if self.memory.are_spent() || (is_answered(self) && self.has_all_goals()) {
+            if left.are_spent() || (is_answered(self) && self.has_all_goals()) {
                 return;
             }
-            let _ = self.memory.take(8 * (memory(from) + memory(to)) as u64);
+            let _ = left.take(8 * (memory(from) + memory(to)) as u64);
             let Some(details) = self.probe.update(from, to) else {
                 self.accepted += 1;
                 continue;
