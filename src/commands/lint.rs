@@ -4,6 +4,7 @@
 //! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`report`] prints the results.
 
 pub mod args;
+mod conventions;
 mod convert;
 mod faults;
 mod report;
@@ -132,6 +133,9 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             }
         };
         faults::add(&mut linted, object.value(), &object.finder(), releases.newest(), effort);
+        if args.conventions {
+            conventions::add(&mut linted, object.value(), &object.finder());
+        }
         severities.apply(&mut linted.item);
         add(linted);
     }
