@@ -15,9 +15,11 @@ mod paths;
 pub mod policies;
 mod rendering;
 mod reports;
+pub mod served;
 pub mod server;
 mod severities;
 mod static_manifests;
+pub mod static_policies;
 mod targets;
 mod updates;
 

@@ -94,11 +94,9 @@ fn plan(
     }
 }
 
-/// Returns a plan with the settings of the server, whose policies in files are added.
+/// Returns a plan with the settings of the server.
 pub fn with_server(plan: Plan, server: &ServerSettings) -> Plan {
-    let mut policies = plan.policies;
-    policies.paths.extend(server.admission.manifest_directories().map(|(_, directory)| directory.to_owned()));
-    Plan { server: server.clone(), policies, ..plan }
+    Plan { server: server.clone(), ..plan }
 }
 
 /// Returns the counter for the bytes of the objects of all plans, for the progress line.

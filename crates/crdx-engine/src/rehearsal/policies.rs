@@ -116,7 +116,13 @@ impl<'a> PolicyRehearsal<'a> {
         let definitions = crds.into_iter().filter_map(KnownDefinition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
         let tracks_fields = admission.read_managed_fields();
-        let configuration = ServerConfiguration { release, now, tracks_fields, plugins: AdmissionPlugins::all() };
+        let configuration = ServerConfiguration {
+            release,
+            now,
+            tracks_fields,
+            plugins: AdmissionPlugins::all(),
+            service_ranges: Vec::new(),
+        };
         Self {
             admission,
             release,

@@ -3,6 +3,7 @@
 use super::admission::Admission;
 use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionPlugins, Server, ServerBuilder, Timestamp};
+use crdx_types::service_families::ServiceRange;
 use crdx_value::release::Release;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct ServerConfiguration {
     /// True to track the ownership of fields, which server-side apply and comparisons of metadata need.
     pub tracks_fields: bool,
     pub plugins: AdmissionPlugins,
+    /// The ranges of cluster IPs; empty for those of the cluster.
+    pub service_ranges: Vec<ServiceRange>,
 }
 
 impl ServerConfiguration {
@@ -22,6 +25,7 @@ impl ServerConfiguration {
     pub fn builder(&self, admission: Option<&Admission>) -> ServerBuilder {
         let builder = crdx_kinds::builder(self.release, 0).created_at(self.now);
         let builder = builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(self.plugins.clone());
+        let builder = builder.with_service_ranges(self.service_ranges.clone());
         let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
         match admission {
             Some(admission) => admission.configure(builder),

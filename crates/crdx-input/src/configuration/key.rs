@@ -4,6 +4,7 @@ use crate::{Ignore, PatternError};
 use crdx_engine::report::severity::{SeverityError, SeverityOf};
 use crdx_engine::report::{FieldPattern, NoFieldPattern};
 use crdx_engine::simulation::filter::{KindPattern, NoKind};
+use crdx_server::server::{RuntimeConfig, RuntimeConfigError};
 use crdx_value::release::{FeatureGates, FeatureGatesError, ReleaseSet, ReleaseSetError};
 
 /// The reason why a key cannot have a value.
@@ -27,6 +28,8 @@ pub enum ValueError {
     Ignore(#[from] PatternError),
     #[error(transparent)]
     Gates(#[from] FeatureGatesError),
+    #[error(transparent)]
+    RuntimeConfig(#[from] RuntimeConfigError),
 }
 
 /// A key, which is also a flag and a variable.
@@ -66,6 +69,18 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
+    /// Whether the server allows privileged containers.
+    AllowPrivileged,
+    /// The APIs that the server serves or does not serve, `KEY=BOOL`.
+    RuntimeConfig,
+    /// The ranges of the cluster IPs of Services.
+    ServiceClusterIpRange,
+    /// The node ports of Services.
+    ServiceNodePortRange,
+    /// How long Pods stay on a Node that is not ready.
+    DefaultNotReadyTolerationSeconds,
+    /// How long Pods stay on a Node that is unreachable.
+    DefaultUnreachableTolerationSeconds,
     /// The profile of a cluster, which is read in its place.
     Profile,
     /// Files and directories to validate.
@@ -90,7 +105,7 @@ pub enum SettingKey {
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 33] = [
         Self::Crds,
         Self::Charts,
         Self::KubernetesVersion,
@@ -108,6 +123,12 @@ impl SettingKey {
         Self::EnableAdmissionPlugins,
         Self::DisableAdmissionPlugins,
         Self::AdmissionControlConfigFile,
+        Self::AllowPrivileged,
+        Self::RuntimeConfig,
+        Self::ServiceClusterIpRange,
+        Self::ServiceNodePortRange,
+        Self::DefaultNotReadyTolerationSeconds,
+        Self::DefaultUnreachableTolerationSeconds,
         Self::Profile,
         Self::Paths,
         Self::Recursive,
@@ -140,6 +161,12 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enableAdmissionPlugins",
             Self::DisableAdmissionPlugins => "disableAdmissionPlugins",
             Self::AdmissionControlConfigFile => "admissionControlConfigFile",
+            Self::AllowPrivileged => "allowPrivileged",
+            Self::RuntimeConfig => "runtimeConfig",
+            Self::ServiceClusterIpRange => "serviceClusterIpRange",
+            Self::ServiceNodePortRange => "serviceNodePortRange",
+            Self::DefaultNotReadyTolerationSeconds => "defaultNotReadyTolerationSeconds",
+            Self::DefaultUnreachableTolerationSeconds => "defaultUnreachableTolerationSeconds",
             Self::Profile => "profile",
             Self::Paths => "paths",
             Self::Recursive => "recursive",
@@ -173,6 +200,12 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "CRDX_ENABLE_ADMISSION_PLUGINS",
             Self::DisableAdmissionPlugins => "CRDX_DISABLE_ADMISSION_PLUGINS",
             Self::AdmissionControlConfigFile => "CRDX_ADMISSION_CONTROL_CONFIG_FILE",
+            Self::AllowPrivileged => "CRDX_ALLOW_PRIVILEGED",
+            Self::RuntimeConfig => "CRDX_RUNTIME_CONFIG",
+            Self::ServiceClusterIpRange => "CRDX_SERVICE_CLUSTER_IP_RANGE",
+            Self::ServiceNodePortRange => "CRDX_SERVICE_NODE_PORT_RANGE",
+            Self::DefaultNotReadyTolerationSeconds => "CRDX_DEFAULT_NOT_READY_TOLERATION_SECONDS",
+            Self::DefaultUnreachableTolerationSeconds => "CRDX_DEFAULT_UNREACHABLE_TOLERATION_SECONDS",
             Self::Profile => "CRDX_PROFILE",
             Self::Paths => "CRDX_PATHS",
             Self::Recursive => "CRDX_RECURSIVE",
@@ -195,6 +228,12 @@ impl SettingKey {
             Self::EnableAdmissionPlugins => "enable_admission_plugins",
             Self::DisableAdmissionPlugins => "disable_admission_plugins",
             Self::AdmissionControlConfigFile => "admission_control_config_file",
+            Self::AllowPrivileged => "allow_privileged",
+            Self::RuntimeConfig => "runtime_config",
+            Self::ServiceClusterIpRange => "service_cluster_ip_range",
+            Self::ServiceNodePortRange => "service_node_port_range",
+            Self::DefaultNotReadyTolerationSeconds => "default_not_ready_toleration_seconds",
+            Self::DefaultUnreachableTolerationSeconds => "default_unreachable_toleration_seconds",
             Self::IgnoreFields => "ignore_fields",
             Self::Paths => "positional",
             Self::ApiVersions => "api_versions",
@@ -221,12 +260,17 @@ impl SettingKey {
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
     pub fn is_mapping(self) -> bool {
-        matches!(self, Self::Severities | Self::Output | Self::FeatureGates | Self::Substitute)
+        matches!(self, Self::Severities | Self::Output | Self::FeatureGates | Self::RuntimeConfig | Self::Substitute)
     }
 
     /// Returns true if the value is true or false.
     pub fn is_boolean(self) -> bool {
-        matches!(self, Self::Recursive | Self::Offline | Self::EnableHelm)
+        matches!(self, Self::Recursive | Self::Offline | Self::EnableHelm | Self::AllowPrivileged)
+    }
+
+    /// Returns true if the value may be a number.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::DefaultNotReadyTolerationSeconds | Self::DefaultUnreachableTolerationSeconds)
     }
 
     /// Checks a value.
@@ -246,7 +290,8 @@ impl SettingKey {
                 return Err(ValueError::StandardInput);
             }
             Self::FeatureGates => FeatureGates::default().read(value)?,
-            Self::Recursive | Self::Offline | Self::EnableHelm => {
+            Self::RuntimeConfig => RuntimeConfig::default().read(value)?,
+            Self::Recursive | Self::Offline | Self::EnableHelm | Self::AllowPrivileged => {
                 if !["true", "false"].contains(&value) {
                     return Err(ValueError::NoBoolean);
                 }
@@ -268,6 +313,10 @@ impl SettingKey {
             | Self::EnableAdmissionPlugins
             | Self::DisableAdmissionPlugins
             | Self::AdmissionControlConfigFile
+            | Self::ServiceClusterIpRange
+            | Self::ServiceNodePortRange
+            | Self::DefaultNotReadyTolerationSeconds
+            | Self::DefaultUnreachableTolerationSeconds
             | Self::Profile => {
                 if value.is_empty() {
                     return Err(ValueError::Empty);

@@ -147,6 +147,7 @@ impl Report for OperatorReport<'_> {
                         message: "its CRD disappears, and deleting the CRD deletes the object".to_owned(),
                         diff: None,
                         replacement: None,
+                        known: None,
                         help: None,
                         location: location.clone(),
                     }],

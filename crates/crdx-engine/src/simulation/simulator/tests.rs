@@ -46,6 +46,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         now: Timestamp::default(),
         tracks_fields,
         plugins: AdmissionPlugins::all(),
+        service_ranges: Vec::new(),
     };
     Simulator {
         settings,
