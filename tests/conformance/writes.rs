@@ -194,7 +194,7 @@ impl Serve {
                 let id = types.of_kind(&api_version(resource.group, resource.version), resource.kind).unwrap();
                 let patch = PatchType::Strategic(types, id).patch(&live(), object).ok()??;
                 let path = format!("{path}?{}", query("kubectl-client-side-apply"));
-                self.send(Method::Patch, &path, "application/strategic-merge-patch+json", Some(&patch))
+                self.send(Method::Patch, &path, patch.content_type, Some(&patch.value))
             }
             (Way::ServerSide | Way::ServerSideStatus, _) => {
                 let sub = if way == Way::ServerSide { "" } else { "/status" };
