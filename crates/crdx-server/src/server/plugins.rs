@@ -17,7 +17,7 @@ use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use always_deny::AlwaysDeny;
-pub use configuration::AdmissionConfiguration;
+pub use configuration::{AdmissionConfiguration, StaticOrderError};
 pub use kind_plugin::{AdmissionRequest, KindPlugin, PluginServers};
 use lifecycle::NamespaceLifecycle;
 pub use names::{PluginFlagError, UnsimulatedPlugin};

@@ -1,6 +1,6 @@
 //! The settings of an API server that decide its answers, besides its version.
 
-use super::plugins::{AdmissionConfiguration, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
+use super::plugins::{AdmissionConfiguration, AdmissionPlugins, PluginFlagError, StaticOrderError, UnsimulatedPlugin};
 use super::runtime_config::RuntimeConfig;
 use crdx_value::release::{EmulationError, FeatureGates, Gate, GateError, Minor, Release};
 
@@ -31,11 +31,14 @@ pub enum SettingsError {
     /// The emulated version.
     #[error("--emulated-version: {0}")]
     Emulation(#[from] EmulationError),
-    /// The gate for policies in files is disabled.
+    /// The gate for policies and webhooks in files is disabled.
     #[error(
         "--admission-control-config-file: staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled"
     )]
     Manifests,
+    /// The order of webhooks in files.
+    #[error("--admission-control-config-file: {0}")]
+    StaticOrder(#[from] StaticOrderError),
     /// The feature gates.
     #[error("--feature-gates: {0}")]
     Gate(#[from] GateError),
@@ -88,10 +91,13 @@ impl ServerSettings {
         release: Release,
         default: AdmissionPlugins,
     ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), SettingsError> {
-        let has_manifests = self.admission.manifest_directories().next().is_some();
-        if has_manifests && !release.enables(Gate::ManifestBasedAdmissionControlConfig) {
+        let policies = self.admission.manifest_directories().map(|(plugin, _)| plugin);
+        if policies.chain(self.admission.unsimulated()).next().is_some()
+            && !release.enables(Gate::ManifestBasedAdmissionControlConfig)
+        {
             return Err(SettingsError::Manifests);
         }
+        self.admission.check_static_order(release)?;
         let (plugins, unsimulated) = default.with_flags(release, &self.enabled_plugins, &self.disabled_plugins)?;
         Ok((plugins.with_configuration(self.admission.clone()), unsimulated))
     }
