@@ -195,7 +195,7 @@ impl Serve {
                 let id = types.of_kind(&api_version(resource.group, resource.version), resource.kind).unwrap();
                 let patch = PatchType::Strategic(types, id).patch(&live(), object).ok()??;
                 let path = format!("{path}?{}", query("kubectl-client-side-apply"));
-                self.send(Method::Patch, &path, "application/strategic-merge-patch+json", Some(&patch))
+                self.send(Method::Patch, &path, patch.content_type, Some(&patch.value))
             }
             (Way::ServerSide | Way::ServerSideStatus, _) => {
                 let sub = if way == Way::ServerSide { "" } else { "/status" };
@@ -268,6 +268,7 @@ impl Validate {
             now: Timestamp::default(),
             tracks_fields: way.request_kind().verb == Verb::ServerSide,
             plugins: AdmissionPlugins::all(),
+            service_ranges: Vec::new(),
         };
         let built_in = Arc::new(BuiltInServer::new(configuration.clone()));
         Self { way, configuration, built_in, server }
