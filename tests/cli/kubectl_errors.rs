@@ -159,6 +159,22 @@ fn a_missing_name_comes_before_unknown_fields_and_wrong_types() {
     assert!(messages("--create").iter().all(|message| !message.contains("resource name may not be empty")));
 }
 
+/// The server generates the name of a LimitRange, but only `kubectl create` sends one without a name.
+#[test]
+fn a_limit_range_without_a_name_is_only_created() {
+    let folder = folder("unnamed", &[("all.yaml", "apiVersion: v1\nkind: LimitRange\nspec: {limits: []}\n")]);
+    let item = |flag: &str| {
+        let (_, report, _) = report(&folder, &format!("validate -f all.yaml --offline {flag}"));
+        report["items"][0].clone()
+    };
+    assert_eq!(item("--create")["verdict"], "accepted");
+    for flag in ["", "--server-side", "--server-side --force-conflicts", "--replace"] {
+        let item = item(flag);
+        assert_eq!(item["errors"][0]["message"], "resource name may not be empty", "{flag}");
+        assert_eq!((&item["verdict"], &item["defaulted"]), (&"rejected".into(), &serde_json::json!([])), "{flag}");
+    }
+}
+
 #[test]
 fn names_and_namespaces_of_built_in_kinds_are_parts_of_paths() {
     let input = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: a/b, bogus: 1}\n---\napiVersion: v1\nkind: ConfigMap\n\

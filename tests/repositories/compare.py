@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares `validate` with `kubectl apply --dry-run=server` against the real kube-apiserver, for every object of repositories.
 
-usage: compare.py FOLDER… --assets DIR --binary PATH [--mutations N] [--updates N] [--seed N] [--show N] [--json FILE]
+usage: compare.py FOLDER… --assets DIR --binary PATH [--mutations N] [--updates N] [--seed N] [--show N] [--json FILE] [--other-version 1.N] [--sets N] [--offline]
 
 README.md in this folder describes what is compared. Exit code 1 if a verdict about a custom resource or a CRD is wrong.
 """
-import argparse, collections, dataclasses, difflib, json, os, random, re, signal, sys, tempfile, time
+import argparse, collections, dataclasses, difflib, itertools, json, os, random, re, signal, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "apiserver"))
 from control_plane import ControlPlane
@@ -29,6 +29,8 @@ class Found:
     error: str
     outcomes: dict
     words: dict
+    # The verdict on another release and its words, if they differ from those on the release of the server.
+    other: tuple | None
 
 
 def main():
@@ -40,6 +42,9 @@ def main():
     parser.add_argument("--updates", type=int, default=0, help="random updates of existing objects and CRDs to compare, too, for each folder")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=20, help="differences to print")
+    parser.add_argument("--other-version", help="also validate the documents for this version, and print those with another verdict")
+    parser.add_argument("--sets", type=int, help="sets of CRDs to compare at most, for each folder")
+    parser.add_argument("--offline", action="store_true", help="leave out the run with a connection")
     parser.add_argument("--json", help="a file for all differences and counts")
     arguments = parser.parse_args()
     # The servers and temporary files are removed, too, when the script is stopped.
@@ -49,7 +54,7 @@ def main():
     for folder in arguments.folders:
         everything = documents.documents(folder)
         name = os.path.basename(os.path.abspath(folder))
-        for number, crds in enumerate(variants(everything, folder, arguments)):
+        for number, crds in enumerate(itertools.islice(variants(everything, folder, arguments), arguments.sets)):
             label = name if number == 0 else f"{name} ({number + 1})"
             repository = Repository(arguments, label, everything, crds, number == 0)
             added = repository.compare()
@@ -63,10 +68,22 @@ def main():
         print(f"\n{each.kind} {each.repository} {each.place} ({each.pass_})\n  kubectl: {(each.error or 'accepted')[:600]}")
         for mode, outcome in each.outcomes.items():
             print(f"  {mode}: {outcome}: {each.words[mode][:600]}")
+    changed = [each for each in found if each.other]
+    if arguments.other_version:
+        print_changed(changed, arguments.other_version)
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"differences": [dataclasses.asdict(each) for each in differing], "counts": counts(found)}, file, indent=1)
+            json.dump({"differences": [dataclasses.asdict(each) for each in differing], "counts": counts(found), "changed": [dataclasses.asdict(each) for each in changed]}, file, indent=1)
     sys.exit(any("wrong" in each.outcomes.values() and each.kind in CLASSES[:2] for each in found))
+
+
+def print_changed(changed, version):
+    """Prints the documents that another release judges otherwise, and counts those with other words only."""
+    other_verdicts = [each for each in changed if (each.other[0] == "rejected") != (each.error is not None)]
+    print(f"\non {version}: {len(other_verdicts)} other verdicts, {len(changed) - len(other_verdicts)} with the same verdict and other words")
+    for each in other_verdicts:
+        outcome = each.outcomes["offline"]
+        print(f"\n{each.kind} {each.repository} {each.place} ({each.pass_}), {outcome}\n  kubectl: {(each.error or 'accepted')[:600]}\n  {version}: {each.other[0]}: {each.other[1][:600]}")
 
 
 def counts(found):
@@ -266,12 +283,18 @@ class Repository:
             "offline": verdicts.Validate(self.arguments.binary, "--offline", "--kubernetes-version", self.version, *offline),
             "live": verdicts.Validate(self.arguments.binary, "--kubeconfig", self.plane.kubeconfig, "--no-cache"),
         }
+        if self.arguments.offline:
+            del modes["live"]
+        if self.arguments.other_version:
+            modes["other"] = verdicts.Validate(self.arguments.binary, "--offline", "--kubernetes-version", self.arguments.other_version, *offline)
         items = {mode: validate.items(folder, numbered) for mode, validate in modes.items()}
+        others = items.pop("other", items["offline"])
         for number, document in numbered.items():
             error = rejected.get(number)
-            outcomes = {mode: verdicts.compare(error, results.get(number), items[mode][number]) for mode in modes}
-            words = {mode: self.described(outcomes[mode], results.get(number), items[mode][number]) for mode in modes}
-            self.found.append(Found(self.name, document.place, self.class_of(document), name, error and re.sub(r'"[^"\n]*/(\d{6}\.yaml)"', r'"\1"', error), outcomes, words))
+            outcomes = {mode: verdicts.compare(error, results.get(number), items[mode][number]) for mode in items}
+            words = {mode: self.described(outcomes[mode], results.get(number), items[mode][number]) for mode in items}
+            judged = [(verdicts.verdict(each[number]), re.sub(r'\S*/(\d{6}\.yaml)', r'\1', verdicts.words(each[number]))) for each in (items["offline"], others)]
+            self.found.append(Found(self.name, document.place, self.class_of(document), name, error and re.sub(r'"[^"\n]*/(\d{6}\.yaml)"', r'"\1"', error), outcomes, words, judged[1] if judged[0] != judged[1] else None))
 
     def described(self, outcome, result, items):
         if outcome != "object":

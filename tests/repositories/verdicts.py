@@ -82,7 +82,7 @@ def without_allocated(result, ours):
         for port, other in zip(spec.get("ports") or [], shown.get("ports") or []):
             if "nodePort" not in other:
                 port.pop("nodePort", None)
-    if result.get("kind") == "Job" and "selector" not in shown:
+    if (result.get("apiVersion"), result.get("kind")) == ("batch/v1", "Job") and "selector" not in shown:
         spec.pop("selector", None)
         for labelled in (result, spec["template"]):
             labels = labelled["metadata"].get("labels") or {}

@@ -901,6 +901,28 @@ fn a_cluster_ip_outside_the_range_is_refused() {
     }
 }
 
+/// Answers of a real server.
+#[test]
+fn the_ranges_of_ready_service_cidrs_have_cluster_ips() {
+    let server = complete().with_service_ranges(ranges("10.0.0.0/24")).build();
+    let create = |name: &str| create_service(&server, name, r#"{"clusterIP":"10.8.0.5","ports":[{"port":80}]}"#, "").1;
+    let outside = "failed to allocate IP 10.8.0.5: the provided network does not match the current range";
+    assert!(create("a").ends_with(outside));
+    let path = "/apis/networking.k8s.io/v1/servicecidrs";
+    created(&server, path, r#"{"metadata":{"name":"extra"},"spec":{"cidrs":["10.8.0.0/16"]}}"#);
+    let set_ready = |ready: &str| {
+        let condition = format!(
+            r#"{{"type":"Ready","status":"{ready}","reason":"R","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"}}"#
+        );
+        let status = format!(r#"{{"status":{{"conditions":[{condition}]}}}}"#);
+        assert_eq!(merge(&server, &format!("{path}/extra/status"), &status).code, 200);
+    };
+    set_ready("False");
+    assert!(create("b").ends_with(outside));
+    set_ready("True");
+    assert_eq!(create("c"), "");
+}
+
 #[test]
 fn addresses_are_allocated_from_the_range() {
     let server = complete().with_service_ranges(ranges("10.7.0.0/30")).build();

@@ -27,12 +27,12 @@ use crdx_engine::simulation::filter::{Filter, KindPattern};
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
+use crdx_engine::simulation::server_configuration::ServerConfiguration;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
-use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionConfiguration, LabelSelector, ServerSettings, SettingsError, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
@@ -208,15 +208,10 @@ impl Simulation {
             || objects.read_managed_fields();
         let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
             let ConfiguredServer { release, plugins, unsimulated, served } = configured.clone();
-            let ranges = served.service_ranges.clone();
-            let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
-            let server = if owners { server } else { server.without_managed_fields() };
-            let server = server.with_cluster_state(Arc::new(UnknownCluster));
-            let server = server.with_admission_plugins(plugins.clone());
-            let server = match admission {
-                Some(admission) => admission.configure(server).build(),
-                None => server.build(),
-            };
+            let service_ranges = served.service_ranges.clone();
+            let configuration =
+                ServerConfiguration { release, now: plan.now, tracks_fields: owners, plugins, service_ranges };
+            let server = configuration.builder(admission.as_ref()).without_history().build();
             Simulator {
                 settings: SimulatorSettings {
                     given: Arc::clone(&others),
@@ -233,11 +228,8 @@ impl Simulation {
                 },
                 store: new_store(),
                 lock: Arc::default(),
-                built_in: Arc::new(
-                    BuiltInServer::new(release, plan.now, plugins)
-                        .with_field_ownership(owners)
-                        .with_service_ranges(ranges),
-                ),
+                built_in: Arc::new(BuiltInServer::new(configuration.clone())),
+                configuration,
                 admission: OnceLock::new(),
             }
         };

@@ -115,8 +115,15 @@ impl ServiceRange {
         (length <= bits).then_some(Self { address, length })
     }
 
-    /// Returns the ranges of a `ServiceCIDR`.
+    /// Returns the ranges of a `ServiceCIDR` from which addresses can be allocated (`syncAllocators`): none if it is not ready
+    /// or is being deleted.
     pub fn of_service_cidr(object: &Value) -> Vec<Self> {
+        let conditions = object.at(&["status", "conditions"]).and_then(Value::as_array).unwrap_or_default();
+        let ready = conditions.iter().find(|condition| condition.str_at(&["type"]) == Some("Ready"));
+        let is_ready = ready.is_none_or(|condition| condition.str_at(&["status"]) == Some("True"));
+        if !is_ready || object.str_at(&["metadata", "deletionTimestamp"]).is_some() {
+            return Vec::new();
+        }
         let ranges = object.at(&["spec", "cidrs"]).and_then(Value::as_array).unwrap_or_default();
         ranges.iter().filter_map(|range| Self::parse(range.as_str()?)).collect()
     }

@@ -19,7 +19,7 @@ const TYPES: [&str; 12] = [
     "uint",
 ];
 /// Functions of cel-go's standard library for expressions that were parsed by older versions.
-const OLD_FUNCTIONS: [&str; 2] = ["__not_strictly_false__", "_in_"];
+const OLD_FUNCTIONS: [&str; 3] = ["__not_strictly_false__", "_in_", "in"];
 /// The product of the lengths of two names above which they are not compared.
 const MAX_COMPARISONS: usize = 64 * 64;
 
@@ -139,6 +139,8 @@ mod tests {
         let expected = "ERROR: <input>:1:1: undeclared reference to 'math' (did you mean 'path'?); \
                         ERROR: <input>:1:14: undeclared reference to 'greatest'";
         assert_eq!(error("math.greatest(1, 2) == 2", "1.38"), expected);
+        let expected = "ERROR: <input>:1:4: undeclared reference to 'ind' (did you mean 'in' or 'int'?)";
+        assert_eq!(error("ind('b')", "1.38"), expected);
     }
 
     #[test]

@@ -22,21 +22,35 @@ pub enum PatchType {
     Definition,
     /// The strategic merge patch of a kind that is built into Kubernetes.
     Strategic(&'static Types, TypeId),
+    /// The same for a kind whose Go type kubectl does not have: it sends a merge patch if it cannot compute the strategic one.
+    StrategicOrMerge(&'static Types, TypeId),
 }
+
+/// A patch, as it is sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    /// The patch.
+    pub value: Value,
+    /// The content type of the request.
+    pub content_type: &'static str,
+}
+
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The API group of kube-aggregator, whose types are not in kubectl's scheme.
+const AGGREGATOR: &str = "apiregistration.k8s.io";
 
 impl PatchType {
     /// The strategic merge patch of a built-in resource.
     pub(crate) fn of_built_in(resource: &ApiResource, release: Release) -> Self {
-        let types = Types::for_release(release.minor().number().into());
-        let id = types.of_kind(&api_version(resource.group, resource.version), resource.kind);
-        id.map_or(Self::Merge, |id| Self::Strategic(types, id))
-    }
-
-    /// The content type of the request.
-    pub fn content_type(self) -> &'static str {
-        match self {
-            Self::Merge => "application/merge-patch+json",
-            Self::Definition | Self::Strategic(..) => "application/strategic-merge-patch+json",
+        let types_of = |release: Release| Types::for_release(release.minor().number().into());
+        let (types, api_version) = (types_of(release), api_version(resource.group, resource.version));
+        let is_registered =
+            resource.group != AGGREGATOR && types_of(Release::NEWEST).of_kind(&api_version, resource.kind).is_some();
+        match types.of_kind(&api_version, resource.kind) {
+            Some(id) if is_registered => Self::Strategic(types, id),
+            Some(id) => Self::StrategicOrMerge(types, id),
+            None => Self::Merge,
         }
     }
 
@@ -44,22 +58,39 @@ impl PatchType {
     ///
     /// # Errors
     /// Returns the reason why kubectl cannot compute the patch.
-    pub fn patch(self, existing: &Value, new: Value) -> Result<Option<Value>, UnsentError> {
+    pub fn patch(self, existing: &Value, new: Value) -> Result<Option<Patch>, UnsentError> {
         let modified = client_side::with_last_applied(new);
-        let patch = match self {
-            Self::Merge => client_side::patch(existing, modified).map_err(UnsentError::LastApplied)?,
+        let computed = match self {
+            Self::Merge => return merge_patch(existing, modified),
             Self::Definition => {
                 let types = Types::for_release(Release::NEWEST.minor().number().into());
                 strategic_patch(existing, &modified, |original, modified, current| {
                     strategic::three_way_without_strategies(types, original, modified, current)
-                })?
+                })
             }
-            Self::Strategic(types, id) => strategic_patch(existing, &modified, |original, modified, current| {
-                strategic::three_way(types, id, original, modified, current)
-            })?,
+            Self::Strategic(types, id) | Self::StrategicOrMerge(types, id) => {
+                strategic_patch(existing, &modified, |original, modified, current| {
+                    strategic::three_way(types, id, original, modified, current)
+                })
+            }
         };
-        Ok(Some(patch).filter(|patch| !patch.as_object().is_some_and(Map::is_empty)))
+        match computed {
+            Err(UnsentError::Patch(_)) if !matches!(self, Self::Strategic(..)) => merge_patch(existing, modified),
+            other => other.map(|value| Patch::of(value, STRATEGIC)),
+        }
     }
+}
+
+impl Patch {
+    /// A patch that changes something.
+    fn of(value: Value, content_type: &'static str) -> Option<Self> {
+        (!value.as_object().is_some_and(Map::is_empty)).then_some(Self { value, content_type })
+    }
+}
+
+fn merge_patch(existing: &Value, modified: Value) -> Result<Option<Patch>, UnsentError> {
+    let value = client_side::patch(existing, modified).map_err(UnsentError::LastApplied)?;
+    Ok(Patch::of(value, MERGE))
 }
 
 fn strategic_patch(
@@ -82,6 +113,7 @@ fn strategic_patch(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_types::resources;
 
     /// The patch that kubectl sends for a CRD whose metadata changes.
     #[test]
@@ -91,7 +123,7 @@ mod tests {
             json::read(text.as_bytes()).unwrap()
         };
         let applied = client_side::with_last_applied(with(r#"["x/y","z/z"]"#));
-        let patch = PatchType::Definition.patch(&applied, with(r#"["z/z"]"#)).unwrap().unwrap();
+        let patch = PatchType::Definition.patch(&applied, with(r#"["z/z"]"#)).unwrap().unwrap().value;
         let metadata = patch.get("metadata").unwrap();
         assert_eq!(metadata.get("$deleteFromPrimitiveList/finalizers"), Some(&Value::Array(vec!["x/y".into()])));
         assert_eq!(metadata.get("$setElementOrder/finalizers"), Some(&Value::Array(vec!["z/z".into()])));
@@ -103,7 +135,26 @@ mod tests {
         let of =
             |x: &str| json::read(format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"x":{x}}}}}"#).as_bytes()).unwrap();
         let existing = client_side::with_last_applied(of("9007199254740992"));
-        let patch = PatchType::Definition.patch(&existing, of("9007199254740993")).unwrap().unwrap();
+        let patch = PatchType::Definition.patch(&existing, of("9007199254740993")).unwrap().unwrap().value;
         assert_eq!(patch.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
+    }
+
+    /// What kubectl sends to a real server.
+    #[test]
+    fn a_merge_patch_replaces_a_strategic_one_that_cannot_be_computed() {
+        let of = |group: &str, kind: &str, conditions: &str| {
+            let text =
+                format!(r#"{{"apiVersion":"{group}/v1","kind":"{kind}","status":{{"conditions":{conditions}}}}}"#);
+            json::read(text.as_bytes()).unwrap()
+        };
+        let patch = |group: &str, kind: &str, new: &str| {
+            let release = Release::NEWEST.minor().number().into();
+            let resource = resources::of_kind(&format!("{group}/v1"), kind, release).unwrap();
+            let existing = of(group, kind, r#"[{"type":"Available"}]"#);
+            PatchType::of_built_in(resource, Release::NEWEST).patch(&existing, of(group, kind, new))
+        };
+        let content_type = |new| patch(AGGREGATOR, "APIService", new).unwrap().unwrap().content_type;
+        assert_eq!((content_type(r#"["x"]"#), content_type(r#"[{"type":"Other"}]"#)), (MERGE, STRATEGIC));
+        assert!(matches!(patch("apps", "Deployment", r#"["x"]"#), Err(UnsentError::Patch(_))));
     }
 }

@@ -156,8 +156,7 @@ fn write(
     // kubectl sends no request when nothing would change.
     let Some(patch) = target.patch.patch(before.unwrap_or(&Value::Null), object)? else { return Ok(None) };
     let by = Some(request_kind.field_manager(operation));
-    let content_type = target.patch.content_type();
-    Ok(Some(request::patch(path, content_type, patch, by, request_options)))
+    Ok(Some(request::patch(path, patch.content_type, patch.value, by, request_options)))
 }
 
 /// The request of an operation that does not depend on the content of the existing object.

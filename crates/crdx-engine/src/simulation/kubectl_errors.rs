@@ -14,8 +14,9 @@ use crdx_value::{Value, json, object, quote};
 const METADATA_NAME: &str = "metadata.name";
 const ANNOTATIONS: &str = "metadata.annotations";
 
-/// Replaces the errors of a custom resource for which kubectl sends no request. The server rejects a create of every such
-/// object; of an object that may be accepted, `is_plain` is the result of [`has_plain_metadata`].
+/// Replaces the errors of an object for which kubectl sends no request. The server rejects a create of every such object,
+/// except that it generates the name of a LimitRange; of an object that may be accepted, `is_plain` is the result of
+/// [`has_plain_metadata`].
 pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
     let is_rejected = item.verdict == Verdict::Rejected;
     // kubectl does not decode the metadata of an item of a list.
@@ -29,6 +30,8 @@ pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dy
     if is_rejected {
         require_request_path(item, verb, locator);
         explain_annotations(item, verb);
+    } else {
+        require_name(item, verb, locator);
     }
 }
 
@@ -177,6 +180,8 @@ fn reject(
     let kind = reason.to_owned();
     item.errors = vec![Diagnostic { kind, field, message, location: Some(location), ..Diagnostic::default() }];
     item.hidden.clear();
+    item.defaulted.clear();
+    item.pruned.clear();
     (item.object, item.table) = (None, None);
 }
 

@@ -37,6 +37,8 @@ pub enum ValueError {
 pub enum SettingKey {
     /// Files and directories with CRDs.
     Crds,
+    /// Charts of releases of Flux, which are downloaded.
+    Charts,
     /// The simulated versions.
     KubernetesVersion,
     /// Files and directories with admission policies.
@@ -53,6 +55,8 @@ pub enum SettingKey {
     Severities,
     /// Fields that `diff` leaves out.
     IgnoreFields,
+    /// The file with the findings that the project accepts.
+    Baseline,
     /// Output formats: one for all commands, or `COMMAND=FORMAT` for one.
     Output,
     /// The version that the server emulates.
@@ -89,6 +93,8 @@ pub enum SettingKey {
     Values,
     /// Values for charts, `KEY=VALUE`.
     Set,
+    /// Variables of `postBuild` of Flux, `NAME=VALUE`.
+    Substitute,
     /// The API versions that charts see.
     ApiVersions,
     /// Whether kustomize inflates charts.
@@ -99,8 +105,9 @@ pub enum SettingKey {
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 33] = [
         Self::Crds,
+        Self::Charts,
         Self::KubernetesVersion,
         Self::Policies,
         Self::Namespaces,
@@ -109,6 +116,7 @@ impl SettingKey {
         Self::Old,
         Self::Severities,
         Self::IgnoreFields,
+        Self::Baseline,
         Self::Output,
         Self::EmulatedVersion,
         Self::FeatureGates,
@@ -127,6 +135,7 @@ impl SettingKey {
         Self::Offline,
         Self::Values,
         Self::Set,
+        Self::Substitute,
         Self::ApiVersions,
         Self::EnableHelm,
         Self::LoadRestrictor,
@@ -136,6 +145,7 @@ impl SettingKey {
     pub fn name(self) -> &'static str {
         match self {
             Self::Crds => "crds",
+            Self::Charts => "charts",
             Self::KubernetesVersion => "kubernetesVersion",
             Self::Policies => "policies",
             Self::Namespaces => "namespaces",
@@ -144,6 +154,7 @@ impl SettingKey {
             Self::Old => "old",
             Self::Severities => "severities",
             Self::IgnoreFields => "ignoreFields",
+            Self::Baseline => "baseline",
             Self::Output => "output",
             Self::EmulatedVersion => "emulatedVersion",
             Self::FeatureGates => "featureGates",
@@ -162,6 +173,7 @@ impl SettingKey {
             Self::Offline => "offline",
             Self::Values => "values",
             Self::Set => "set",
+            Self::Substitute => "substitute",
             Self::ApiVersions => "apiVersions",
             Self::EnableHelm => "enableHelm",
             Self::LoadRestrictor => "loadRestrictor",
@@ -172,6 +184,7 @@ impl SettingKey {
     pub fn variable(self) -> &'static str {
         match self {
             Self::Crds => "CRDX_CRDS",
+            Self::Charts => "CRDX_CHARTS",
             Self::KubernetesVersion => "CRDX_KUBERNETES_VERSION",
             Self::Policies => "CRDX_POLICIES",
             Self::Namespaces => "CRDX_NAMESPACES",
@@ -180,6 +193,7 @@ impl SettingKey {
             Self::Old => "CRDX_OLD",
             Self::Severities => "CRDX_SEVERITIES",
             Self::IgnoreFields => "CRDX_IGNORE_FIELDS",
+            Self::Baseline => "CRDX_BASELINE",
             Self::Output => "CRDX_OUTPUT",
             Self::EmulatedVersion => "CRDX_EMULATED_VERSION",
             Self::FeatureGates => "CRDX_FEATURE_GATES",
@@ -198,6 +212,7 @@ impl SettingKey {
             Self::Offline => "CRDX_OFFLINE",
             Self::Values => "CRDX_VALUES",
             Self::Set => "CRDX_SET",
+            Self::Substitute => "CRDX_SUBSTITUTE",
             Self::ApiVersions => "CRDX_API_VERSIONS",
             Self::EnableHelm => "CRDX_ENABLE_HELM",
             Self::LoadRestrictor => "CRDX_LOAD_RESTRICTOR",
@@ -237,6 +252,7 @@ impl SettingKey {
                 | Self::Old
                 | Self::AdmissionControlConfigFile
                 | Self::Profile
+                | Self::Baseline
                 | Self::Paths
                 | Self::Values
         )
@@ -244,7 +260,7 @@ impl SettingKey {
 
     /// Returns true if the value may be a mapping, whose members become `KEY=VALUE`.
     pub fn is_mapping(self) -> bool {
-        matches!(self, Self::Severities | Self::Output | Self::FeatureGates | Self::RuntimeConfig)
+        matches!(self, Self::Severities | Self::Output | Self::FeatureGates | Self::RuntimeConfig | Self::Substitute)
     }
 
     /// Returns true if the value is true or false.
@@ -281,14 +297,17 @@ impl SettingKey {
                 }
             }
             Self::Crds
+            | Self::Charts
             | Self::Paths
             | Self::Values
             | Self::Set
+            | Self::Substitute
             | Self::ApiVersions
             | Self::LoadRestrictor
             | Self::Policies
             | Self::Old
             | Self::Namespaces
+            | Self::Baseline
             | Self::Output
             | Self::EmulatedVersion
             | Self::EnableAdmissionPlugins

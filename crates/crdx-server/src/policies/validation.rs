@@ -28,7 +28,8 @@ mod webhooks;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath};
 use crdx_value::release::{Gate, Release, V1_36, V1_37};
-use values::Spec;
+pub(crate) use selector::{requirement_with_any_operator, values_of_operator};
+pub(crate) use values::Spec;
 
 /// The suffix of names that are reserved for policies in files of the server.
 const STATIC_SUFFIX: &str = ".static.k8s.io";

@@ -19,7 +19,7 @@ use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use always_deny::AlwaysDeny;
 use auto_provision::NamespaceAutoProvision;
-pub use configuration::AdmissionConfiguration;
+pub use configuration::{AdmissionConfiguration, StaticOrderError};
 pub use kind_plugin::{AdmissionRequest, KindPlugin, PluginServers};
 use lifecycle::NamespaceLifecycle;
 pub use names::{PluginFlagError, UnsimulatedPlugin, plugin_flags};

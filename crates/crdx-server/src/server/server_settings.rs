@@ -1,6 +1,8 @@
 //! The settings of an API server that decide its answers, besides its version.
 
-use super::plugins::{AdmissionConfiguration, AdmissionPlugin, AdmissionPlugins, PluginFlagError, UnsimulatedPlugin};
+use super::plugins::{
+    AdmissionConfiguration, AdmissionPlugin, AdmissionPlugins, PluginFlagError, StaticOrderError, UnsimulatedPlugin,
+};
 use super::runtime_config::RuntimeConfig;
 use crdx_types::service_families::ServiceRange;
 use crdx_value::release::{EmulationError, FeatureGates, Gate, GateError, Minor, Release};
@@ -39,11 +41,14 @@ pub enum SettingsError {
     /// The emulated version.
     #[error("--emulated-version: {0}")]
     Emulation(#[from] EmulationError),
-    /// The gate for policies in files is disabled.
+    /// The gate for policies and webhooks in files is disabled.
     #[error(
         "--admission-control-config-file: staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled"
     )]
     Manifests,
+    /// The order of webhooks in files.
+    #[error("--admission-control-config-file: {0}")]
+    StaticOrder(#[from] StaticOrderError),
     /// The feature gates.
     #[error("--feature-gates: {0}")]
     Gate(#[from] GateError),
@@ -99,10 +104,13 @@ impl ServerSettings {
         release: Release,
         default: AdmissionPlugins,
     ) -> Result<(AdmissionPlugins, Vec<UnsimulatedPlugin>), SettingsError> {
-        let has_manifests = self.admission.manifest_directories(release).next().is_some();
-        if has_manifests && !release.enables(Gate::ManifestBasedAdmissionControlConfig) {
+        let policies = self.admission.manifest_directories(release).map(|(plugin, _)| plugin);
+        if policies.chain(self.admission.unsimulated(release)).next().is_some()
+            && !release.enables(Gate::ManifestBasedAdmissionControlConfig)
+        {
             return Err(SettingsError::Manifests);
         }
+        self.admission.check_static_order(release)?;
         let has_quotas = self.admission.document("ResourceQuota").is_some();
         let default = if has_quotas { default.with(AdmissionPlugin::ResourceQuota) } else { default };
         let (plugins, unsimulated) = default.with_flags(release, &self.enabled_plugins, &self.disabled_plugins)?;

@@ -34,16 +34,18 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
             };
             let (new, before) = (without(driver.value), without(before.value));
             if !immutable::is_equal(&new, &before) {
-                driver_is_fixed(errors, &drivers, &new);
+                // The error also shows the empty lists of the request.
+                let new = FieldValue::with_empties(Some(&new), drivers.path, driver.empties);
+                driver_is_fixed(errors, &new);
             }
         }
     }
 }
 
-fn driver_is_fixed(errors: &mut Errors, drivers: &FieldValue<'_, '_>, driver: &Value) {
-    let shown = errors.typed(&FieldValue::new(Some(driver), drivers.path), "storage.CSINodeDriver");
+fn driver_is_fixed(errors: &mut Errors, driver: &FieldValue<'_, '_>) {
+    let shown = errors.typed(driver, "storage.CSINodeDriver");
     if errors.release.since(V1_33) {
-        errors.invalid_value(&drivers.path, shown, immutable::IMMUTABLE);
+        errors.invalid_value(&driver.path, shown, immutable::IMMUTABLE);
     } else {
         errors.invalid_value(&FieldPath::new("CSINodeDriver"), shown, immutable::IMMUTABLE);
     }
@@ -103,5 +105,12 @@ mod tests {
         assert_eq!(update(&driver("1", 1), &driver("1", 2), "1.34").len(), 1);
         let found = update(&driver("1", 1), &driver("2", 1), "1.37");
         assert!(found[0].starts_with("spec.drivers: Invalid value: ") && found[0].ends_with(": field is immutable"));
+        let emptied = node(r#"[{"name":"a","nodeID":"1","topologyKeys":[]}]"#);
+        let old = emptied.replace("[]", r#"["k"]"#);
+        let shown = r#"{"Name":"a","NodeID":"1","TopologyKeys":[],"Allocatable":null}"#;
+        assert_eq!(
+            update(&old, &emptied, "1.38"),
+            [format!("spec.drivers: Invalid value: {shown}: field is immutable")]
+        );
     }
 }

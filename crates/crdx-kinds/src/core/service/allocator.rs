@@ -207,7 +207,7 @@ impl Services<'_> {
     ) -> Result<(), AllocationError> {
         let requested = addresses.iter().skip(allocated).filter_map(|text| Some((text, text.parse().ok()?)));
         for (text, address) in requested {
-            let reason = if self.network.is_out_of_range(address) {
+            let reason = if self.network.is_out_of_range(address) && !self.is_in_stored_range(address) {
                 self.out_of_range(address)
             } else if !self.request.dry_run && is_used(&address) {
                 // A dry run does not look for the other Services.
@@ -222,6 +222,17 @@ impl Services<'_> {
             return Err(AllocationError::Invalid(vec![error]));
         }
         Ok(())
+    }
+
+    /// Returns true if a stored ServiceCIDR has an address, which counts since 1.33.
+    fn is_in_stored_range(&self, address: IpAddr) -> bool {
+        let mut has = false;
+        if self.request.release.since(V1_33) {
+            (self.request.each_service_cidr)(&mut |stored| {
+                has |= ServiceRange::of_service_cidr(stored).iter().any(|range| range.has(address));
+            });
+        }
+        has
     }
 
     /// The reason why an address outside all ranges is refused: allocators of several ranges, which exist since 1.33,

@@ -33,13 +33,14 @@ impl ServiceNetwork {
     /// Returns [`Unread`] if they have to be read first.
     pub fn read(list: &List<'_>) -> Result<Self, Unread> {
         let objects = list(SERVICE_CIDRS, "")?.objects;
-        let ranges = objects.iter().flat_map(|object| ServiceRange::of_service_cidr(object)).collect();
         if let Some(families) = objects.iter().find_map(|object| ServiceFamilies::of_service_cidr(object)) {
+            let ranges = objects.iter().flat_map(|object| ServiceRange::of_service_cidr(object)).collect();
             return Ok(Self { families, has_all_families: true, ranges });
         }
+        // Without the one that API servers make of their flag, the others are not all ranges.
         let own = list(SERVICES, "default")?.objects;
         let families = own.iter().find_map(of_own_service).unwrap_or_default();
-        Ok(Self { families, has_all_families: false, ranges })
+        Ok(Self { families, has_all_families: false, ranges: Vec::new() })
     }
 
     /// The range from which addresses of a family are allocated.
@@ -85,6 +86,7 @@ mod tests {
         assert!(network.has_all_families && network.families.is_dual && network.families.primary == V4);
         let is_out = |address: &str| network.is_out_of_range(address.parse().unwrap());
         assert!(!is_out("10.2.3.4") && !is_out("fd00::7") && is_out("10.3.0.1"));
+        assert!(!self::network(&[other], &[]).is_out_of_range("10.1.3.4".parse().unwrap()), "not all ranges are known");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use crdx_value::Value;
 use crdx_value::field::{ErrorList, FieldError, FieldPath, names};
 use crdx_value::release::Release;
 
+const OPERATORS: [&str; 4] = ["In", "NotIn", "Exists", "DoesNotExist"];
+
 /// Validates a selector; labels are validated in the order of their keys.
 pub fn validate(selector: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = selector;
@@ -21,25 +23,39 @@ pub fn validate(selector: Spec<'_>, errors: &mut ErrorList) {
 
 fn requirement(requirement: Spec<'_>, errors: &mut ErrorList) {
     let Spec { value, path, release } = requirement;
+    let operator = text(value, "operator");
+    if !OPERATORS.contains(&operator) {
+        let path = path.child("operator");
+        errors.push(FieldError::invalid(&path, typed(operator, release), "not a valid selector operator"));
+    }
+    requirement_with_any_operator(requirement, errors);
+}
+
+/// Validates a requirement with `AllowUnknownOperatorInRequirement`.
+pub(crate) fn requirement_with_any_operator(requirement: Spec<'_>, errors: &mut ErrorList) {
+    let Spec { value, path, release } = requirement;
     let values = texts(value, "values");
     let values_path = path.child("values");
-    match text(value, "operator") {
-        "In" | "NotIn" if values.is_empty() => {
-            errors.push(FieldError::required(&values_path, "must be specified when `operator` is 'In' or 'NotIn'"));
-        }
-        "Exists" | "DoesNotExist" if !values.is_empty() => {
-            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-            errors.push(FieldError::forbidden(&values_path, detail));
-        }
-        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-        other => {
-            let path = path.child("operator");
-            errors.push(FieldError::invalid(&path, typed(other, release), "not a valid selector operator"));
-        }
-    }
+    values_of_operator(requirement, errors);
     label_name(&path.child("key"), text(value, "key"), release, errors);
     for (index, value) in values.into_iter().enumerate() {
         label_value(&values_path.index(index), value, release, errors);
+    }
+}
+
+/// Validates whether the requirement of a label or field selector has values.
+pub(crate) fn values_of_operator(requirement: Spec<'_>, errors: &mut ErrorList) {
+    let Spec { value, path, .. } = requirement;
+    let (values, path) = (list(value, "values"), path.child("values"));
+    match text(value, "operator") {
+        "In" | "NotIn" if values.is_empty() => {
+            errors.push(FieldError::required(&path, "must be specified when `operator` is 'In' or 'NotIn'"));
+        }
+        "Exists" | "DoesNotExist" if !values.is_empty() => {
+            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+            errors.push(FieldError::forbidden(&path, detail));
+        }
+        _ => {}
     }
 }
 

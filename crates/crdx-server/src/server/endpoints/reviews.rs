@@ -3,6 +3,9 @@
 //!
 //! Every user may do everything, so every access is allowed.
 
+mod selectors;
+mod validation;
+
 use super::Endpoints;
 use crate::server::http::answer::Answer;
 use crate::server::http::body;
@@ -15,12 +18,10 @@ use crate::server::http::request::Method;
 use crate::server::http::response::Response;
 use crate::server::http::status::{Reason, Refusal};
 use crate::server::http::user::UserInfo;
-use crate::server::metadata;
 use crate::server::scope::GroupResource;
 use crdx_types::types::Types;
-use crdx_types::{Endpoint as BuiltInEndpoint, Strict, decode};
-use crdx_value::field::{BadValue, ErrorList, FieldError, FieldPath};
-use crdx_value::release::{Release, V1_37};
+use crdx_types::{Endpoint as BuiltInEndpoint, Strict, decode, encode};
+use crdx_value::release::{Release, V1_32};
 use crdx_value::{Map, Value, object};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,8 +37,6 @@ pub(in crate::server) struct Review {
     pub kind: &'static str,
     pub namespaced: bool,
 }
-
-const ONE_KIND_OF_ATTRIBUTES: &str = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
@@ -55,6 +54,10 @@ pub(in crate::server) const REVIEWS: [Review; 6] = [
 const fn review(group: &'static str, plural: &'static str, kind: &'static str) -> Review {
     Review { group, plural, kind, namespaced: false }
 }
+
+/// The metadata that clients cannot set.
+const SYSTEM_METADATA: [&str; 5] =
+    ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 /// Returns true for the groups of reviews.
 pub(super) fn has_group(group: &str) -> bool {
@@ -126,7 +129,20 @@ impl Review {
         }
         let strict = document.strict.into_iter().chain(decoded.strict.iter().map(Strict::error));
         ctx.strict_errors(strict.collect(), &options).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        Ok(document.value)
+        Ok(self.typed(document.value, types, ctx.release()))
+    }
+
+    /// The object as its Go type encodes it, without what the server removes: metadata of the system
+    /// (`WipeObjectMetaSystemFields`) and fields of features that are off.
+    fn typed(&self, object: Value, types: &'static Types, release: Release) -> Value {
+        let id = types.of_kind(&format!("{}/{VERSION}", self.group), self.kind);
+        let mut object = id.map_or(object.clone(), |id| encode::encode(types, id, &object).object);
+        remove(&mut object, &["metadata"], &SYSTEM_METADATA);
+        remove(&mut object, &["spec"], &["authorizationOptions"]);
+        if !release.since(V1_32) {
+            remove(&mut object, &["spec", "resourceAttributes"], &selectors::SELECTORS);
+        }
+        object
     }
 
     fn status(
@@ -136,10 +152,10 @@ impl Review {
         (tokens, issued): (&HashMap<String, UserInfo>, Option<&UserInfo>),
         release: Release,
     ) -> Result<Value, Refusal> {
-        let errors = self.validate(review, release);
+        let errors = validation::validate(self, review, release);
         if !errors.is_empty() {
-            let of = GroupResource { group: self.group, resource: self.kind };
-            return Err(Refusal::invalid(of, metadata::text(review, "name"), errors));
+            // The kind of a decoded object is empty.
+            return Err(Refusal::invalid(GroupResource { group: self.group, resource: "" }, "", errors));
         }
         match self.kind {
             "SelfSubjectReview" => Ok(object([("userInfo", user_info(user))])),
@@ -166,64 +182,19 @@ impl Review {
                     ("incomplete", false.into()),
                 ]))
             }
-            _ => Ok(object_of([("allowed", true.into())])),
+            _ => {
+                let error = selectors::evaluation_error(review, release).map(Value::from);
+                Ok(object([("allowed", Value::Bool(true))].into_iter().chain(error.map(|e| ("evaluationError", e)))))
+            }
         }
     }
+}
 
-    /// `pkg/apis/authorization/validation`
-    fn validate(&self, object: &Value, release: Release) -> ErrorList {
-        let mut errors = ErrorList::new();
-        if !self.kind.ends_with("AccessReview") {
-            return errors;
-        }
-        let spec = FieldPath::new("spec");
-        let member = |name: &str| object.at(&["spec", name]).filter(|value| !value.is_null());
-        let (resource, other) = (member("resourceAttributes"), member("nonResourceAttributes"));
-        match (resource, other) {
-            (both, other) if both.is_some() == other.is_some() && release.since(V1_37) => {
-                let shown = BadValue::new(other.unwrap_or(&Value::Null), release);
-                errors.push(FieldError::invalid(&spec, shown, ONE_KIND_OF_ATTRIBUTES));
-            }
-            (Some(_), Some(other)) => errors.push(FieldError::invalid(
-                &spec.child("nonResourceAttributes"),
-                BadValue::new(other, release),
-                "cannot be specified in combination with resourceAttributes",
-            )),
-            (None, None) => errors.push(FieldError::invalid(
-                &spec.child("resourceAttributes"),
-                BadValue::new(&Value::Null, release),
-                ONE_KIND_OF_ATTRIBUTES,
-            )),
-            _ => {}
-        }
-        let is_empty = |name: &str| match member(name) {
-            Some(Value::String(text)) => text.is_empty(),
-            Some(Value::Array(items)) => items.is_empty(),
-            _ => true,
-        };
-        if self.kind != "SelfSubjectAccessReview" && is_empty("user") && is_empty("groups") {
-            errors.push(FieldError::invalid(
-                &spec.child("user"),
-                "",
-                "at least one of user or group must be specified",
-            ));
-        }
-        if self.namespaced {
-            let namespace = resource.and_then(|r| r.str_at(&["namespace"])).unwrap_or_default();
-            if resource.is_some() && namespace != metadata::text(object, "namespace") {
-                let path = spec.child("resourceAttributes");
-                errors.push(FieldError::invalid(&path.child("namespace"), namespace, "must match metadata.namespace"));
-            }
-            if let Some(other) = other {
-                let path = spec.child("nonResourceAttributes");
-                errors.push(FieldError::invalid(
-                    &path,
-                    BadValue::new(other, release),
-                    "disallowed on this kind of request",
-                ));
-            }
-        }
-        errors
+/// Removes members of the object at a path.
+fn remove(object: &mut Value, path: &[&str], members: &[&str]) {
+    let at = path.iter().try_fold(object, |at, key| at.get_mut(key));
+    if let Some(at) = at.and_then(Value::as_object_mut) {
+        members.iter().for_each(|member| drop(at.remove(member)));
     }
 }
 
@@ -316,7 +287,7 @@ mod tests {
         let message = status.str_at(&["message"]).unwrap();
         assert_eq!(
             message,
-            "SubjectAccessReview.authorization.k8s.io \"\" is invalid: [spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: \"\": at least one of user or group must be specified]"
+            ".authorization.k8s.io \"\" is invalid: [spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: \"\": at least one of user or group must be specified]"
         );
         let (code, status) = send(path, "SubjectAccessReview", r#"{"user":1}"#);
         assert_eq!(code, 400, "{status:?}");

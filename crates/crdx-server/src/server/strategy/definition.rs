@@ -2,6 +2,7 @@
 //! run after each write.
 
 mod decode;
+mod empty_lists;
 mod managed_fields;
 mod stored;
 
@@ -210,6 +211,12 @@ impl Strategy for DefinitionStrategy {
         {
             *definition = decoded.crd.to_value();
         }
+        Ok(())
+    }
+
+    fn default_applied(&self, definition: &mut Value, merged: &Value, notes: &mut ObjectNotes) -> Result<(), Spent> {
+        self.default(definition, notes)?;
+        empty_lists::restore(definition, merged);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ mod serve;
 
 pub(in crate::server) use serve::{definition, serve};
 
-use crate::cluster_state::{Lookup, NAMESPACES, Unread, Wanted};
+use crate::cluster_state::{Lookup, NAMESPACES, SERVICE_CIDRS, Unread, Wanted};
 use crate::pipeline::Verdict;
 use crate::pipeline::metadata::{self as validation, Metadata, MetadataValidation, NameRule};
 use crate::server::http::answer::TYPED_LIST;
@@ -365,8 +365,13 @@ impl TypedResource {
     fn allocate(&self, ctx: &Context<'_>, object: &mut Value, old: Option<&Value>) -> Result<(), Refusal> {
         let allocates = self.kind.behaviour.allocates && self.subresource == Subresource::None;
         let Some(allocator) = self.resources.allocations.as_ref().filter(|_| allocates) else { return Ok(()) };
+        let ranges = self.resources.get(&[SERVICE_CIDRS.resource, ".", SERVICE_CIDRS.group].concat());
+        let each = |objects: &Collection, see: &mut dyn FnMut(&Value)| {
+            objects.all().iter().for_each(|stored| see(&stored.raw()));
+        };
         let request = AllocationRequest {
-            each_stored: &|see| self.serving.objects.all().iter().for_each(|stored| see(&stored.raw())),
+            each_stored: &|see| each(&self.serving.objects, see),
+            each_service_cidr: &|see| ranges.iter().for_each(|ranges| each(&ranges.objects, see)),
             list: &|of, namespace| ctx.cluster.list(of, namespace).map_err(|_| Unread),
             release: self.release(),
             validates: self.resources.validates_content,
