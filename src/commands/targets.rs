@@ -123,7 +123,7 @@ pub fn run(
         let renderer = plan.options.render.clone();
         let names_roots = target.is_none() && files::has_several_roots(&plan.filenames, &plan.options);
         if let Some(renderer) = &renderer {
-            renderer.read_variables(&files::expand(&plan.filenames, &plan.options));
+            renderer.read_variables(&files::yaml_files(&files::expand(&plan.filenames, &plan.options)));
         }
         let run = simulation::run(&plan, &mut |mut item| {
             item.target.clone_from(&target);

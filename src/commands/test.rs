@@ -76,6 +76,7 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let least = args.min_coverage;
     let report = TestReport { runs: &runs, counts, covered: covered.as_deref(), least, color: streams.out.color };
     let mut sink = Sink::new(report, args.output, streams);
+    sink.begin()?;
     for run in &runs {
         sink.add(run);
     }

@@ -282,6 +282,7 @@ fn variables_of_flux_are_replaced_in_what_kustomize_makes() {
     let dir = with_programs("render-post-build");
     fs::create_dir_all(dir.join("apps")).unwrap();
     fs::create_dir_all(dir.join("clusters")).unwrap();
+    fs::create_dir(dir.join(".git")).unwrap();
     let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec:\n  image: ${IMAGE}:${TAG:=1.4}\n  replicas: ${REPLICAS}\n";
     fs::write(dir.join("apps/kustomization.yaml"), "resources: [a.yaml]\n").unwrap();
     fs::write(dir.join("apps/a.yaml"), object).unwrap();

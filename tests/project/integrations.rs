@@ -186,7 +186,11 @@ fn the_action_installs_a_release() {
     assert_eq!((code, urls.last()), (Some(0), Some(&url(&format!("latest/download/{archive}")))), "{text}");
     assert!(text.contains("::notice::v1.2.4 is not released: the newest release is used"), "{text}");
     let (code, text, urls) = of("main", "v0.0.9");
-    assert!(code == Some(2) && text.contains("::error::owner/crdx has no release v0.0.9"), "{text} {urls:?}");
+    assert!(
+        code == Some(2)
+            && text.contains("::error title=kubectl-crdx was not installed::owner/crdx has no release v0.0.9"),
+        "{text} {urls:?}"
+    );
     let (code, _, urls) = of("main", "source");
     assert!(code == Some(0) && urls[0].starts_with("cargo install --locked --path "), "{urls:?}");
     // Outside of `_actions`, for example in a test of a fork, GitHub's own values count.
@@ -198,7 +202,10 @@ fn the_action_installs_a_release() {
     assert_eq!((code, urls.len()), (Some(0), 2), "{text}");
     fs::write(dir.join("download/v1.2.3").join(archive), "other").unwrap();
     let (code, text, _) = of("v1.2.3", "");
-    assert!(code == Some(2) && text.contains("::error::the checksum of"), "{text}");
+    assert!(
+        code == Some(2) && text.contains("::error title=kubectl-crdx was not installed::the checksum of"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]
@@ -406,7 +413,11 @@ fn the_action_has_a_mode_for_each_command() {
     let (old, new) = (("OLD", "examples/upgrade/old-crd.yaml"), "examples/upgrade/new-crd.yaml");
     let (output, _) = run_action(&dir, &[("MODE", "lint"), ("FILES", new), old]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).contains("title=crontabs.stable.example.com"), "{}", text(&output));
+    assert!(
+        text(&output).contains("title=CustomResourceDefinition lighthouses.coast.example.com"),
+        "{}",
+        text(&output)
+    );
     let stored = ("ARGS", "-f examples/upgrade/stored.yaml");
     let (output, _) = run_action(&dir, &[("MODE", "rehearse"), ("FILES", new), old, stored]);
     assert_eq!(output.status.code(), Some(1));

@@ -18,6 +18,7 @@ use crdx_engine::documents::{Note, Stop};
 use crdx_files::open::regular;
 use crdx_text::ErrorKind;
 use crdx_text::documents::Chunk;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -527,6 +528,25 @@ pub fn is_text(chunk: &Chunk, kind: ErrorKind) -> bool {
     let text = chunk.text.as_slice();
     let is_read = !matches!(kind, ErrorKind::Encoding | ErrorKind::Expansion) && !chunk.is_too_large();
     is_read && !is_gzip(text) && !is_zip(text) && !text.contains(&0)
+}
+
+/// Returns the YAML files of an input, and those beside the kustomizations that are rendered.
+pub fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
+    let mut files = BTreeSet::new();
+    let mut directories = BTreeSet::new();
+    for step in steps {
+        match step {
+            ReadStep::Named(InputSource::File(path)) | ReadStep::FluxObjects(InputSource::File(path)) => {
+                files.insert(path.clone());
+            }
+            ReadStep::Render(target, _) => directories.extend(find::directories(target)),
+            _ => {}
+        }
+    }
+    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
+    files.extend(entries.map(|entry| entry.path()).filter(|path| path.is_file()));
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml"));
+    files
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ pub(crate) mod release;
 mod report;
 pub(crate) mod substitution;
 
-use crate::files::ReadStep;
 use chart::Templates;
 use crdx_engine::documents::Document;
 use crdx_engine::report::SourceLocation;
@@ -31,7 +30,7 @@ use overlay::Overlay;
 pub use program::RenderError;
 use program::{Invocation, argument};
 use release::{HelmRelease, Releases};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -143,8 +142,8 @@ impl Renderer {
     }
 
     /// Reads the variables of `postBuild` of the `Kustomization` objects among files.
-    pub fn read_variables(&self, steps: &[ReadStep]) {
-        let found = post_build::variables(steps, &self.settings.substitute);
+    pub fn read_variables(&self, files: &BTreeSet<PathBuf>) {
+        let found = post_build::variables(files, &self.settings.substitute);
         let variables = found.into_iter().map(|(directory, own)| (directory, Arc::new(own)));
         lock::lock(&self.state).variables = variables.collect();
     }

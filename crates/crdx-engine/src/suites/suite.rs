@@ -212,7 +212,9 @@ impl Suite {
     /// of its nearest existing parent.
     pub fn position(&self, path: &str) -> Position {
         let found = Spans::cached(&self.text, Syntax::Yaml, &self.positions).locate(path);
-        found.key.filter(|_| found.exact).unwrap_or(found.value).start
+        let Position { line, column } = found.key.filter(|_| found.exact).unwrap_or(found.value).start;
+        // A text without values has no positions.
+        Position { line: line.max(1), column: column.max(1) }
     }
 
     /// Returns the position of the key of a field, if the suite has the field.

@@ -1,9 +1,8 @@
 //! Finds the `Kustomization` objects of Flux among the files of an input, whose `postBuild` has variables for the directories that
 //! they name.
 
-use super::find::{self, normal};
+use super::find::normal;
 use super::substitution::Variables;
-use crate::files::{InputSource, ReadStep};
 use crdx_engine::documents::encrypted::is_encrypted;
 use crdx_files::open::read_small;
 use crdx_files::project;
@@ -11,7 +10,6 @@ use crdx_text::documents::Chunks;
 use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +18,7 @@ const LARGEST: u64 = 4 << 20;
 
 /// The objects of files that `postBuild` needs.
 #[derive(Debug, Default)]
-struct Found {
+struct FluxObjects {
     /// The `postBuild` of a directory.
     kustomizations: Vec<(PathBuf, Value)>,
     /// The data of each `ConfigMap`, by name; `None` if it is not known. Namespaces are often set by the Kustomization of the cluster.
@@ -28,10 +26,9 @@ struct Found {
 }
 
 /// Returns the variables for each directory. `given` are those of the command line.
-pub fn variables(steps: &[ReadStep], given: &BTreeMap<String, String>) -> BTreeMap<PathBuf, Variables> {
-    let files = files(steps);
-    let mut found = Found::default();
-    for file in &files {
+pub fn variables(files: &BTreeSet<PathBuf>, given: &BTreeMap<String, String>) -> BTreeMap<PathBuf, Variables> {
+    let mut found = FluxObjects::default();
+    for file in files {
         found.read(file);
     }
     let mut all: BTreeMap<PathBuf, Variables> = BTreeMap::new();
@@ -43,26 +40,7 @@ pub fn variables(steps: &[ReadStep], given: &BTreeMap<String, String>) -> BTreeM
     all
 }
 
-/// Returns the files of the input, and those beside the kustomizations that are rendered.
-fn files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
-    let mut files = BTreeSet::new();
-    let mut directories = BTreeSet::new();
-    for step in steps {
-        match step {
-            ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => {
-                files.insert(path.clone());
-            }
-            ReadStep::Render(target, _) => directories.extend(find::directories(target)),
-            _ => {}
-        }
-    }
-    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
-    files.extend(entries.map(|entry| entry.path()).filter(|path| path.is_file()));
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml"));
-    files
-}
-
-impl Found {
+impl FluxObjects {
     fn read(&mut self, file: &Path) {
         let Ok(text) = read_small(file, LARGEST) else { return };
         let has = |part: &str| crdx_text::contains(&text, part);
