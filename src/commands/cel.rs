@@ -92,7 +92,7 @@ fn rule(args: &args::Cel, release: Release) -> Result<Result<CheckedExpression, 
             let env = Env::new(base).with_variable("self", Type::Dyn).with_variable("oldSelf", Type::Dyn);
             evaluate(expression, &env, None, vec![Some(Ok(Cel::untyped(new))), old])
         }
-        SelfValue::Typed { schema, new, old } => {
+        SelfValue::Typed { schema, new, old, is_example } => {
             let node = node::find(schema, &steps, new, old.as_ref(), release);
             let node = node.map_err(|error| InputError::new(error.to_string()))?;
             let Some(decl) = node.cel_type.decl.as_deref() else {
@@ -100,7 +100,10 @@ fn rule(args: &args::Cel, release: Release) -> Result<Result<CheckedExpression, 
             };
             let env = node.cel_type.env(&base, &decl.cel_type, false);
             let old = node.old.map(|old| Cel::from_json(old, decl));
-            evaluate(expression, &env, Some((&node, decl)), vec![Some(Cel::from_json(node.value, decl)), old])
+            let values = vec![Some(Cel::from_json(node.value, decl)), old];
+            let checked = evaluate(expression, &env, Some((&node, decl)), values);
+            let not_run = || Run::Not("no object is given with -f, so the expression is only checked".to_owned());
+            checked.map(|checked| if *is_example { CheckedExpression { run: not_run(), ..checked } } else { checked })
         }
     })
 }

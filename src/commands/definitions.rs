@@ -11,6 +11,7 @@ use crdx_input::{Input, InputOptions, archive, files};
 use crdx_output::printable::{complain, complain_all};
 use crdx_value::Value;
 use crdx_value::suggest::did_you_mean;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The arguments of a command that takes CRDs.
@@ -67,6 +68,10 @@ impl Given<'_> {
             return Vec::new();
         }
         let mut found = from_paths(&paths, &mut failed);
+        if let Some(message) = two_of_a_name(&found) {
+            failed(&message);
+            return Vec::new();
+        }
         let mut failures = Vec::new();
         if !names.is_empty() {
             match self.named(&names, &mut failures) {
@@ -121,6 +126,22 @@ fn from_paths(paths: &[String], failed: &mut dyn FnMut(&str)) -> Vec<LoadedDefin
     }
     flags::report_notes(&options);
     found
+}
+
+/// Returns an error if two CRDs of one name differ, so that none of them is the one that is meant.
+fn two_of_a_name(found: &[LoadedDefinition]) -> Option<String> {
+    let name = |one: &LoadedDefinition| one.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+    let mut known: BTreeMap<String, &LoadedDefinition> = BTreeMap::new();
+    for one in found {
+        let first = *known.entry(name(one)).or_insert(one);
+        if first.value.get("spec") != one.value.get("spec") {
+            let (name, first, second) = (name(one), &first.location, &one.location);
+            return Some(format!(
+                "{first} and {second} are two CRDs called {name} that differ\nhelp: name the file of the one that is meant"
+            ));
+        }
+    }
+    None
 }
 
 fn definition(source: &ObjectSource, name: &str) -> Result<LoadedDefinition, Error> {

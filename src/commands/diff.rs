@@ -2,6 +2,7 @@
 //! formats the results.
 
 pub mod args;
+mod drift;
 
 use super::external_diff::{ExternalDiff, file_name};
 use super::sink::{Ending, Output, Report, Sink, Streams};
@@ -21,6 +22,7 @@ use crdx_output::report::text::{Style, TextReport};
 use crdx_output::secrets;
 use crdx_runner::simulation::Plan;
 use crdx_value::{Map, Value};
+use drift::ObjectDrift;
 use std::io;
 
 /// Runs the command.
@@ -39,6 +41,8 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         color: streams.out.color,
         server_metadata: args.show_last_applied,
         ignored: args.ignore_fields.clone(),
+        is_drift: args.drift,
+        drift: None,
         text: TextReport::new(Style { color: streams.messages.color, ..Style::default() }),
         external: if format.is_some() { None } else { ExternalDiff::from_environment()? },
         is_external_error: false,
@@ -46,7 +50,7 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
         counts: DiffCounts::default(),
         differs: false,
     };
-    let compares = Some(CompareOptions { server_metadata: args.show_last_applied });
+    let compares = Some(CompareOptions { server_metadata: args.show_last_applied, keeps_sent: args.drift });
     let server = args.server.settings()?;
     let plan = |plan: Plan| targets::with_server(Plan { scale: report.json, compares, ..plan }, &server);
     let releases = args.kubernetes.kubernetes_version.map(Into::into);
@@ -79,6 +83,10 @@ struct DiffReport {
     server_metadata: bool,
     /// The fields that are left out.
     ignored: Vec<FieldPattern>,
+    /// True for `--drift`.
+    is_drift: bool,
+    /// The drift of the current item.
+    drift: Option<ObjectDrift>,
     text: TextReport,
     external: Option<ExternalDiff>,
     /// True if the external program failed.
@@ -162,11 +170,13 @@ impl Report for DiffReport {
     const KIND: &'static str = "DiffReport";
 
     fn count(&mut self, item: &ObjectReport) {
+        self.drift = if self.is_drift { ObjectDrift::of(item, &self.ignored) } else { None };
         let is_unchanged = |after| item.before.as_ref().is_some_and(|before| self.are_equal(before, after));
-        self.differs = accepted(item).is_some_and(|after| !is_unchanged(after));
+        self.differs =
+            if self.is_drift { self.drift.is_some() } else { accepted(item).is_some_and(|after| !is_unchanged(after)) };
         let count = match item.verdict {
             Verdict::Accepted if !self.differs => &mut self.counts.unchanged,
-            Verdict::Accepted if item.action == Action::Create => &mut self.counts.created,
+            Verdict::Accepted if item.action == Action::Create && !self.is_drift => &mut self.counts.created,
             Verdict::Accepted => &mut self.counts.updated,
             Verdict::Rejected => &mut self.counts.refused,
             Verdict::Decodes => &mut self.counts.decoded,
@@ -178,6 +188,11 @@ impl Report for DiffReport {
     }
 
     fn json(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = String> {
+        if self.is_drift {
+            let mut more = Map::from([("differs".to_owned(), Value::Bool(self.differs))]);
+            more.extend(self.drift.iter().flat_map(|drift| drift.members(item)));
+            return Some(json::item(item, more));
+        }
         let compared = self.compare(item);
         let mut more = Map::from([("differs".to_owned(), Value::Bool(self.differs))]);
         let diff = self.unified(&compared, item, false).map(Value::from);
@@ -188,6 +203,9 @@ impl Report for DiffReport {
     }
 
     fn cases(&mut self, item: &ObjectReport) -> impl IntoIterator<Item = Case> {
+        if self.is_drift {
+            return Some(drift::case(item, self.drift.as_ref()));
+        }
         let compared = self.compare(item);
         Some(case(item, self.unified(&compared, item, false)))
     }
@@ -195,6 +213,10 @@ impl Report for DiffReport {
     fn text(&mut self, item: &ObjectReport, out: &mut Output) -> io::Result<()> {
         let compared = self.compare(item);
         match (&self.external, &compared.after) {
+            _ if self.is_drift => {
+                let text = self.drift.as_ref().map(|drift| drift.text(item, self.color));
+                out.print(&text.unwrap_or_default())?;
+            }
             (Some(external), Some(after)) => external.add(
                 &compared.name,
                 &difference::text(compared.before.as_ref()),
@@ -238,6 +260,10 @@ impl Report for DiffReport {
     fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
         out.message(&self.text.common_details())?;
         out.notes(end.notes)?;
+        if self.is_drift && self.counts.exit() != Exit::CannotTell {
+            let DiffCounts { updated, unchanged, .. } = self.counts;
+            return out.message(&format!("{updated} of {} objects differ after each apply\n", updated + unchanged));
+        }
         if self.json || !(self.is_external_error || self.counts.exit() == Exit::CannotTell) {
             return Ok(());
         }
@@ -258,6 +284,7 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
             message: format!("this {} would change what is stored", item.action.as_str()),
             diff: Some(diff),
             replacement: None,
+            known: None,
             help: None,
             location: item.location.clone(),
         };

@@ -1,6 +1,7 @@
 //! The groups of flags that commands share, and the types of their values. Flags are named as kubectl names them.
 
 pub mod admission_configuration;
+mod baseline;
 pub mod boolean;
 mod cluster;
 pub(crate) mod color;
@@ -14,12 +15,15 @@ mod paths;
 pub mod policies;
 mod rendering;
 mod reports;
+pub mod served;
 pub mod server;
 mod severities;
 mod static_manifests;
+pub mod static_policies;
 mod targets;
 mod updates;
 
+pub use baseline::{BaselineFile, finish_baseline};
 pub use cluster::ClusterArgs;
 pub use color::Color;
 pub use formats::{JsonOrYaml, OnlyJson, TableOrJson};

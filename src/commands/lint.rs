@@ -4,6 +4,7 @@
 //! [`linting`] sends requests to the server, [`convert`] converts v1beta1 to v1, [`report`] prints the results.
 
 pub mod args;
+mod conventions;
 mod convert;
 mod faults;
 mod report;
@@ -53,8 +54,13 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
     let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
+    let mut baseline = args.baseline.open()?;
     let mut add = |mut linted: Linted| {
         options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));
+        if let Some(baseline) = &mut baseline {
+            baseline.accept(&mut linted.item);
+            baseline.accept_changes(&linted.item, &mut linted.breaking);
+        }
         sink.add(&linted);
     };
     let mut given = BTreeMap::new();
@@ -127,10 +133,14 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             }
         };
         faults::add(&mut linted, object.value(), &object.finder(), releases.newest(), effort);
+        if args.conventions {
+            conventions::add(&mut linted, object.value(), &object.finder());
+        }
         severities.apply(&mut linted.item);
         add(linted);
     }
-    let report = sink.finish(&Ending { notes: &[], releases: &releases })?;
+    let notes = flags::finish_baseline(baseline)?;
+    let report = sink.finish(&Ending { notes: &notes, releases: &releases })?;
     flags::report_notes(&options);
     Ok(report.exit)
 }

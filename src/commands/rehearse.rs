@@ -1,23 +1,27 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), or of new [`policies`]. The [`objects`]
+//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs of an [`operator`], or of new [`policies`]. The [`objects`]
 //! are streamed from files or, page by page, from the cluster; they are not kept in memory.
 
 pub mod args;
 mod definition;
 mod objects;
+mod operator;
+mod planned;
 mod policies;
 mod report;
+mod steps;
 mod stored;
 
 use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
+use crdx_input::InputOptions;
 use std::io::Write as _;
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, color: flags::Color) -> Result<Exit, Error> {
     let done = match &args.definition {
-        Some(path) => definition::run(args, path, color),
+        Some(path) => upgrade(args, path, color),
         None => policies::run(args, color),
     };
     match done {
@@ -28,5 +32,30 @@ pub fn run(args: &args::Rehearse, color: flags::Color) -> Result<Exit, Error> {
             Ok(Exit::CannotTell)
         }
         done => done,
+    }
+}
+
+/// Rehearses the new CRDs at `path`.
+fn upgrade(args: &args::Rehearse, path: &str, color: flags::Color) -> Result<Exit, Error> {
+    if args.policies.are_given() {
+        let help = "give --policies, and the CRDs with --crds";
+        return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
+    }
+    if args.cluster.is_offline() && !definition::has_files(args) {
+        return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
+    }
+    let options = args.reading.options();
+    let mut news = definition::definitions(path, &options)?;
+    let mut olds = match &args.old {
+        Some(path) => definition::definitions(path, &InputOptions { reads_commits: true, ..options.clone() })?,
+        None => Vec::new(),
+    };
+    match (news.pop(), olds.pop()) {
+        (Some(new), old) if news.is_empty() && olds.is_empty() => definition::run(args, (new, old), &options, color),
+        (new, old) => {
+            news.extend(new);
+            olds.extend(old);
+            operator::run(args, (news, olds), &options, color)
+        }
     }
 }

@@ -8,6 +8,7 @@ mod sessions;
 use super::terminal;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
+use crate::commands::flags::served;
 use crdx_files::open::private_log;
 use crdx_input::profile::Profile;
 use crdx_output::printable::complain;
@@ -15,6 +16,7 @@ use crdx_serve::{Opened, Running, Runtime, ServeOptions, StateFile, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{AdmissionPlugins, Namespaces, SYSTEM_NAMESPACES, ServerBuilder, ServerSettings, UserInfo};
 use crdx_value::field::names;
+use crdx_value::release::Release;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
@@ -99,15 +101,16 @@ fn namespaces(args: &args::Serve) -> Result<Option<(Namespaces, Vec<String>)>, N
 }
 
 /// Prints the settings that the server does not follow.
-fn warn_of_ignored(settings: &ServerSettings) {
-    if !settings.runtime_config.is_empty() {
-        complain!("warning: serve serves the default APIs: --runtime-config {} has no effect", settings.runtime_config);
+fn warn_of_ignored(settings: &ServerSettings, release: Release, args: &args::Serve) {
+    let enabled: Vec<&str> = settings.runtime_config.enabled().collect();
+    if !enabled.is_empty() {
+        complain!(
+            "warning: serve serves no APIs that are disabled by default: --runtime-config has no effect for {}",
+            enabled.join(", ")
+        );
     }
-    for (plugin, directory) in settings.admission.manifest_directories() {
-        complain!("warning: serve does not enforce the objects of {plugin} in {directory}");
-    }
-    if settings.admission.document("ResourceQuota").is_some() {
-        complain!("warning: serve does not enforce the limited resources of ResourceQuota");
+    for (plugin, directory) in settings.admission.manifest_directories(release).filter(|_| !args.admission) {
+        complain!("warning: serve enforces the objects of {plugin} in {directory} only with --admission");
     }
 }
 
@@ -115,11 +118,13 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let one = |problem: String| vec![problem];
     let now = terminal::now();
     let (release, settings) = load::settings(args).map_err(|error| one(error.to_string()))?;
-    warn_of_ignored(&settings);
+    warn_of_ignored(&settings, release, args);
     let plugins = settings.plugins(release, AdmissionPlugins::default()).map_err(|error| one(error.to_string()))?;
     let runtime = Runtime::new().map_err(|error| one(format!("cannot serve: {error}")))?;
     let server = crdx_kinds::builder(release, crdx_serve::seed()).with_compression().with_notifier(runtime.notifier());
-    let mut server = server.created_at(now).with_admission_plugins(plugins.0);
+    let server = server.created_at(now).with_admission_plugins(plugins.0);
+    let configured = served::configure(server, &settings, release);
+    let mut server = configured.map_err(|error| one(format!("--admission-control-config-file: {error}")))?;
     if let Some((rule, names)) = namespaces(args).map_err(|error| one(error.to_string()))? {
         server = server.with_namespaces(rule, &names);
     }

@@ -94,11 +94,9 @@ fn plan(
     }
 }
 
-/// Returns a plan with the settings of the server, whose policies in files are added.
+/// Returns a plan with the settings of the server.
 pub fn with_server(plan: Plan, server: &ServerSettings) -> Plan {
-    let mut policies = plan.policies;
-    policies.paths.extend(server.admission.manifest_directories().map(|(_, directory)| directory.to_owned()));
-    Plan { server: server.clone(), policies, ..plan }
+    Plan { server: server.clone(), ..plan }
 }
 
 /// Returns the counter for the bytes of the objects of all plans, for the progress line.
@@ -124,6 +122,9 @@ pub fn run(
         plan.options.read = read.cloned();
         let renderer = plan.options.render.clone();
         let names_roots = target.is_none() && files::has_several_roots(&plan.filenames, &plan.options);
+        if let Some(renderer) = &renderer {
+            renderer.read_variables(&files::expand(&plan.filenames, &plan.options));
+        }
         let run = simulation::run(&plan, &mut |mut item| {
             item.target.clone_from(&target);
             if names_roots && renderer.as_ref().is_some_and(|renderer| renderer.has(&item.location.source)) {

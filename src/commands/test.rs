@@ -12,11 +12,11 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_engine::report::severity::{self, Severity};
-use crdx_engine::suites::{Action, Coverage, Suite, suite::CaseObject};
+use crdx_engine::suites::{Action, Suite, suite::CaseObject};
 use crdx_output::printable::complain;
 use crdx_output::report::case::Case;
 use crdx_runner::simulation::ordered::threads;
-use crdx_runner::suites::report::coverage::{CoverageReport, percent};
+use crdx_runner::suites::report::coverage::CoverageReport;
 use crdx_runner::suites::report::{self, Counts};
 use crdx_runner::suites::suite_run::SuiteRun;
 use crdx_runner::suites::{find, load, plan, run};
@@ -73,37 +73,25 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let wants_coverage = args.coverage || args.min_coverage.is_some();
     let covered = wants_coverage.then(|| coverage::coverage(&runs, &library));
     let streams = Streams::new(args.output, color);
-    let report = TestReport { runs: &runs, counts, covered: covered.as_deref(), color: streams.out.color };
+    let least = args.min_coverage;
+    let report = TestReport { runs: &runs, counts, covered: covered.as_deref(), least, color: streams.out.color };
     let mut sink = Sink::new(report, args.output, streams);
     for run in &runs {
         sink.add(run);
     }
     let TestReport { counts, .. } = sink.finish(&Ending { notes: &[], releases: &Release::NEWEST.into() })?;
-    let too_little = args.min_coverage.is_some_and(|least| is_below(covered.as_deref().unwrap_or_default(), least));
+    let below = least.map(|least| report::coverage::below(covered.as_deref().unwrap_or_default(), least));
+    let below = below.unwrap_or_default();
+    for (_, message) in &below {
+        complain!("error: {message}");
+    }
     Ok(if counts.cannot_tell > 0 {
         Exit::CannotTell
-    } else if counts.failed > 0 || too_little {
+    } else if counts.failed > 0 || !below.is_empty() {
         Exit::Rejected
     } else {
         Exit::Accepted
     })
-}
-
-/// Prints the CRDs whose coverage is less than `least` percent to standard error. Returns true if there are any.
-fn is_below(covered: &[CoverageReport], least: u8) -> bool {
-    let mut below = false;
-    for report in covered {
-        let percent = percent(report.coverage.covered());
-        if percent < usize::from(least) {
-            below = true;
-            let Coverage { crd, version, .. } = &report.coverage;
-            complain!(
-                "error: the coverage of {crd} {version} ({}) is {percent} %, less than {least} %",
-                report.location.source
-            );
-        }
-    }
-    below
 }
 
 /// Returns the cases that the flags select.
@@ -156,6 +144,8 @@ struct TestReport<'a> {
     runs: &'a [SuiteRun],
     counts: Counts,
     covered: Option<&'a [CoverageReport]>,
+    /// The least coverage in percent, if one is demanded.
+    least: Option<u8>,
     color: bool,
 }
 
@@ -174,6 +164,11 @@ impl Report for TestReport<'_> {
 
     fn cases(&mut self, run: &SuiteRun) -> impl IntoIterator<Item = Case> {
         run.pipeline()
+    }
+
+    fn begin_cases(&mut self) -> Vec<Case> {
+        let Some(least) = self.least else { return Vec::new() };
+        report::coverage::below_cases(self.covered.unwrap_or_default(), least)
     }
 
     fn text(&mut self, run: &SuiteRun, out: &mut Output) -> io::Result<()> {

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Compares `validate` with the real kube-apiserver under settings other than the default ones.
 
-    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--modes flags,live,profile,serve] [--updates]
+    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--modes flags,live,copied,profile,serve] [--updates]
 
 ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each setting, the server starts with its flags, and every object is created in a
-dry run. The verdicts are compared with those of `validate` with the same flags (flags), without flags, from what it reads of the server (live), with a
-profile that `fetch` saved of the server (profile), and with the answers of `serve` with the same flags (serve). With --updates, the accepted objects are
-created, and replaced in a dry run by objects with other labels and fields. Prints a row for each setting and mode: right, wrong and "cannot tell" verdicts.
+dry run. The verdicts are compared with those of `validate` with the same flags (flags), without flags, from what it reads of the server (live), the same
+with the flags that a server does not show (copied), with a profile that `fetch` saved of the server (profile), and with the answers of `serve` with the same
+flags (serve). With --updates, the accepted objects are created, and replaced in a dry run by objects with other labels and fields. Prints a row for each
+setting and mode: right and wrong verdicts, those that are wrong although a note of the run says that the flags of the server are unknown, and "cannot tell".
 """
-import argparse, contextlib, copy, json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import argparse, collections, contextlib, copy, json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 import control_plane
 
@@ -151,6 +152,7 @@ NAMESPACES = [
     {"metadata": {"name": "selected", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=a"}}},
     {"metadata": {"name": "limited"}}, {"metadata": {"name": "exempt"}},
 ]
+RESULTS = ("right", "wrong", "noted", "cannot tell")
 CONFIGURATION = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration"}
 
 
@@ -225,9 +227,32 @@ SETTINGS = {
         "emulated-version": "1.36", "enable-admission-plugins": "AlwaysPullImages,DenyServiceExternalIPs,NamespaceExists"}},
     "two gates, without PodSecurity": {"flags": {"feature-gates": "StatefulSetRecreateStrategy=true,HPAScaleToZero=false", "disable-admission-plugins": "ServiceAccount,PodSecurity"}},
     "emulated 1.34, ContainerStopSignals=true": {"flags": {"emulated-version": "1.34", "feature-gates": "ContainerStopSignals=true"}},
+    "service-cluster-ip-range": {"flags": {"service-cluster-ip-range": "192.168.0.0/24"}},
+    "toleration seconds": {"flags": {"default-not-ready-toleration-seconds": "5", "default-unreachable-toleration-seconds": "0"}},
+    "AllAlpha=true": {"flags": {"feature-gates": "AllAlpha=true,GenericWorkload=true", "runtime-config": "api/all=true"}},
+    "emulated 1.36, AllBeta=false": {"flags": {"emulated-version": "1.36", "feature-gates": "AllBeta=false"}},
+    "emulated 1.34, AllBeta=false, ContainerRestartRules=true": {"flags": {"emulated-version": "1.34", "feature-gates": "AllBeta=false,ContainerRestartRules=true"}},
+    "emulated 1.35, without two plugins": {"flags": {"emulated-version": "1.35", "disable-admission-plugins": "ServiceAccount,PodSecurity,Priority"}},
+    "AlwaysDeny": plugins("AlwaysDeny"),
+    "NamespaceExists without NamespaceLifecycle": {"flags": {"enable-admission-plugins": "NamespaceExists", "disable-admission-plugins": "ServiceAccount,NamespaceLifecycle"}},
+    "NamespaceAutoProvision without NamespaceLifecycle": {"flags": {"enable-admission-plugins": "NamespaceAutoProvision", "disable-admission-plugins": "ServiceAccount,NamespaceLifecycle"}},
+    "without seven plugins": disabled("PodSecurity", "Priority", "LimitRanger", "DefaultStorageClass", "StorageObjectInUseProtection", "TaintNodesByCondition", "DefaultTolerationSeconds"),
+    "runtime-config api/all=false,api/ga=true": {"flags": {"runtime-config": "api/all=false,api/ga=true"}},
+    "two address families": {"flags": {"service-cluster-ip-range": "10.0.0.0/24,fd00::/112"}},
+    "IPv6 services": {"flags": {"service-cluster-ip-range": "fd00::/112"}},
+    "ports 1-65535, privileged forbidden, without PodSecurity": {"flags": {
+        "service-node-port-range": "1-65535", "allow-privileged": "false", "disable-admission-plugins": "ServiceAccount,PodSecurity"}},
+    "negative toleration seconds": {"flags": {"default-not-ready-toleration-seconds": "-1", "default-unreachable-toleration-seconds": "9223372036854775807"}},
+    "two old validations": gates(StrictIPCIDRValidation=False, RelaxedServiceNameValidation=False),
+    "ExtendedResourceToleration, PodTolerationRestriction": plugins("ExtendedResourceToleration", "PodTolerationRestriction"),
+    "PodSecurity exempt users": pod_security(defaults={"enforce": "restricted"}, exemptions={"usernames": ["admin"]}),
+    "ResourceQuota of services and claims": quota({"resource": "services", "matchContains": ["services"]}, {"resource": "persistentvolumeclaims", "matchContains": ["requests.storage"]},
+                                                  {"resource": "configmaps", "matchContains": ["count/"]}),
+    "ResourceQuota of a priority": quota({"resource": "pods", "matchScopes": [{"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}]}),
+    "static policies, AlwaysPullImages, emulated 1.36": {"static": True, "flags": {
+        "enable-admission-plugins": "AlwaysPullImages", "emulated-version": "1.36", "feature-gates": "ManifestBasedAdmissionControlConfig=true"}},
     # Without a flag of `validate`: read from the server only.
-    "service-cluster-ip-range": {"flags": {"service-cluster-ip-range": "192.168.0.0/24"}, "read": True},
-    "toleration seconds": {"flags": {"default-not-ready-toleration-seconds": "5", "default-unreachable-toleration-seconds": "0"}, "read": True},
+    "no profiling": {"flags": {"profiling": "false", "enable-admission-plugins": "NodeRestriction,DenyServiceExternalIPs", "feature-gates": "ComponentFlagz=false"}, "read": True},
     "min-compatibility-version=1.36": {"flags": {"min-compatibility-version": "1.36"}, "read": True},
     "RBAC and no garbage collector": {"flags": {"authorization-mode": "Node,RBAC", "enable-garbage-collector": "false", "enable-admission-plugins": "OwnerReferencesPermissionEnforcement"}, "read": True},
     "JSON storage, no watch cache, no fairness": {"flags": {"storage-media-type": "application/json", "watch-cache": "false", "enable-priority-and-fairness": "false"}, "read": True},
@@ -298,7 +323,8 @@ def to_simulated(url):
             with urllib.request.urlopen(request) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as answer:
-            return answer.code, json.loads(answer.read() or b"{}")
+            text = answer.read().decode()
+            return answer.code, json.loads(text) if text.startswith("{") else {"message": text.strip()}
     return send
 
 
@@ -318,10 +344,12 @@ def validated(program, words, path):
     words = [program, "validate", "-f", path, "-o", "json", *words]
     run = subprocess.run(words, capture_output=True, text=True)
     try:
-        items = json.loads(run.stdout)["items"]
+        report = json.loads(run.stdout)
+        items = report["items"]
     except (ValueError, KeyError):
         raise SystemExit(f"{' '.join(words)}: {run.stdout[:2000]} {run.stderr}")
-    return [(item["verdict"], item.get("reason") or (item.get("answer") or {}).get("message", "")) for item in items]
+    is_noted = any("flags" in note["message"] and "are unknown" in note["message"] for note in report.get("notes", []))
+    return [(item["verdict"], item.get("reason") or (item.get("answer") or {}).get("message", "")) for item in items], is_noted
 
 
 class Judge:
@@ -329,7 +357,10 @@ class Judge:
 
     def __init__(self, given, name, work, plane, flags):
         self.given, self.name, self.work, self.plane, self.flags = given, name, work, plane, flags
-        self.own_flags = [f"--{flag}={value}" for flag, value in {"disable-admission-plugins": "ServiceAccount", **flags}.items()]
+        self.own_flags = [f"--{flag}={value}" for flag, value in {"disable-admission-plugins": "ServiceAccount", "service-cluster-ip-range": "10.0.0.0/24", **flags}.items()]
+        # Files on the disk of the server, and all flags of a server without /flagz.
+        shows_flags = plane.send("GET", "/flagz", headers={"Accept": "*/*"})[0] == 200
+        self.hidden_flags = [flag for flag in self.own_flags if not shows_flags or flag.startswith("--admission-control-config-file")]
         self.kubeconfig = ["--kubeconfig", plane.kubeconfig]
 
     def written(self, all_objects):
@@ -339,6 +370,7 @@ class Judge:
         return path
 
     def verdicts(self, mode, all_objects, update):
+        """The verdicts, and whether a note says that the flags of the server are unknown."""
         more = ["--replace"] if update else []
         if mode == "serve":
             return self.served(all_objects)
@@ -348,7 +380,7 @@ class Judge:
             # The configuration of admission plugins is on the disk of the server.
             file = [word for word in self.own_flags if word.startswith("--admission-control-config-file")]
             return validated(self.given.program, ["--profile", folder, *file], self.written(all_objects))
-        words = [] if mode == "live" else ["--kubernetes-version", self.given.version, *self.own_flags]
+        words = {"live": [], "copied": self.hidden_flags}.get(mode, ["--kubernetes-version", self.given.version, *self.own_flags])
         return validated(self.given.program, [*self.kubeconfig, *words, *more], self.written(all_objects))
 
     def served(self, all_objects):
@@ -363,25 +395,34 @@ class Judge:
                 if not url:
                     raise SystemExit(f"{' '.join(words)}: {open(log.name).read()}")
                 given = answers(self.plane.resources(), to_simulated(url), all_objects)
-                return [("accepted" if accepted else "rejected", message) for accepted, message in given]
+                # APIs that are disabled by default are not served, as a warning says.
+                missing = "the server could not find the requested resource"
+                return [("accepted" if accepted else "cannotTell" if message in ("404 page not found", missing) else "rejected", message) for accepted, message in given], False
             finally:
                 server.terminate()
 
     def compare(self, mode, all_objects, update=False):
-        counts = {"right": 0, "wrong": 0, "cannot tell": 0}
-        # `serve` does not take the range of the cluster IPs.
-        all_objects = [each for each in all_objects if mode != "serve" or "clusterIP" not in each.get("spec", {})]
+        counts = dict.fromkeys(RESULTS, 0)
         real = answers(self.plane.resources(), to_real(self.plane), all_objects, update)
-        for each, (accepted, message), (verdict, reason) in zip(all_objects, list(real), self.verdicts(mode, all_objects, update), strict=True):
-            result = "cannot tell" if verdict in ("cannotTell", "decodes") else "right" if (verdict == "accepted") == accepted else "wrong"
+        real, (given, is_noted) = list(real), self.verdicts(mode, all_objects, update)
+        for each, (accepted, message), (verdict, reason) in zip(all_objects, real, given, strict=True):
+            is_right = (verdict == "accepted") == accepted
+            result = "cannot tell" if verdict in ("cannotTell", "decodes") else "right" if is_right else "noted" if is_noted else "wrong"
             if message == "not served" and verdict in ("cannotTell", "rejected"):
                 result = "right"
             counts[result] += 1
             if result != "right":
                 print(f"{self.name}, {mode}{' of updates' if update else ''}: {result}: {json.dumps(each)}\n  server: {accepted} {message}\n  simulated: {verdict} {reason}", file=sys.stderr)
         words = f"{mode}, updates" if update else mode
-        print(f"| {self.name} | {words} | {len(all_objects)} | {counts['right']} | {counts['wrong']} | {counts['cannot tell']} |", flush=True)
+        print(f"| {self.name} | {words} | {len(all_objects)} | {' | '.join(str(counts[result]) for result in RESULTS)} |", flush=True)
         return counts
+
+    def comparisons(self, modes, all_objects, updates):
+        """The comparisons: their mode, their objects, and whether these are updates. Objects are created after the other comparisons."""
+        for mode in modes:
+            yield mode, all_objects, False
+        if updates:
+            yield modes[0], [changed(each, at) for at, each in enumerate(self.created(all_objects))], True
 
     def created(self, all_objects):
         """Creates the objects, and returns those that the server accepted."""
@@ -401,11 +442,11 @@ def main():
     arguments.add_argument("program")
     arguments.add_argument("--version", default="1.37")
     arguments.add_argument("--only")
-    arguments.add_argument("--modes", default="flags,live,profile,serve")
+    arguments.add_argument("--modes", default="flags,live,copied,profile,serve")
     arguments.add_argument("--updates", action="store_true")
     given = arguments.parse_args()
-    begin, starts, total = time.time(), 0, {"right": 0, "wrong": 0, "cannot tell": 0}
-    print("| setting | mode | objects | right | wrong | cannot tell |\n|---|---|---|---|---|---|")
+    begin, starts, totals = time.time(), 0, collections.defaultdict(lambda: dict.fromkeys(("settings", "objects", *RESULTS), 0))
+    print(f"| setting | mode | objects | {' | '.join(RESULTS)} |\n|---|---|---|{'---|' * len(RESULTS)}")
     for name, setting in SETTINGS.items():
         if given.only and given.only not in name:
             continue
@@ -427,15 +468,17 @@ def main():
                     plane.send("POST", "/api/v1/namespaces", json.dumps(namespace), {"Content-Type": "application/json"})
                 judge, all_objects = Judge(given, name, work, plane, flags), list(objects())
                 modes = [mode for mode in given.modes.split(",") if not (setting.get("read") and mode in ("flags", "serve"))]
-                for mode in modes:
-                    for key, value in judge.compare(mode, all_objects).items():
-                        total[key] += value
-                if given.updates:
-                    updated = [changed(each, at) for at, each in enumerate(judge.created(all_objects))]
-                    for key, value in judge.compare(modes[0], updated, update=True).items():
-                        total[key] += value
-    print(f"\n{starts} starts, {total['right']} right, {total['wrong']} wrong, {total['cannot tell']} cannot tell, {time.time() - begin:.0f} s")
-    sys.exit(total["wrong"] > 0)
+                # Without a file on the disk of a server that shows its flags, nothing is hidden.
+                modes = [mode for mode in modes if mode != "copied" or judge.hidden_flags]
+                for mode, of, update in judge.comparisons(modes, all_objects, given.updates):
+                    row = totals["updates" if update else mode]
+                    for key, value in {"settings": 1, "objects": len(of), **judge.compare(mode, of, update)}.items():
+                        row[key] += value
+    print(f"\n| verdicts of | settings | objects | {' | '.join(RESULTS)} |\n|---|---|---|{'---|' * len(RESULTS)}")
+    for mode, row in totals.items():
+        print(f"| {mode} | {' | '.join(map(str, row.values()))} |")
+    print(f"\n{starts} starts, {time.time() - begin:.0f} s")
+    sys.exit(any(row["wrong"] for row in totals.values()))
 
 
 if __name__ == "__main__":

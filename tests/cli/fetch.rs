@@ -2,6 +2,7 @@
 
 use super::live::connection::{AUTHORITY, with_tls};
 use super::live::fake::{Fake, Reply};
+use crdx_files::digest::sha256;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +38,12 @@ impl Server {
                 let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                 heads.lock().unwrap().push(head);
                 let missing = || (404, String::new(), Vec::new());
-                let (code, headers, content) = pages.lock().unwrap().get(&path).cloned().unwrap_or_else(missing);
+                let has_token =
+                    heads.lock().unwrap().last().is_some_and(|head| head.contains("authorization: Bearer t0ken"));
+                let pages = pages.lock().unwrap();
+                let for_token = pages.get(&format!("{path} with a token")).filter(|_| has_token);
+                let (code, headers, content) = for_token.or_else(|| pages.get(&path)).cloned().unwrap_or_else(missing);
+                drop(pages);
                 let head = format!(
                     "HTTP/1.1 {code} x\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n",
                     content.len()
@@ -300,7 +306,8 @@ fn what_cannot_be_used_is_not_kept() {
         ),
         (server.url("/missing"), "answered 404"),
         ("http://127.0.0.1:1/x".to_owned(), "Connection refused"),
-        ("oci://127.0.0.1/x".to_owned(), "helm pull"),
+        ("oci://127.0.0.1/x".to_owned(), "it is no reference with a tag or digest"),
+        ("ftp://127.0.0.1/x".to_owned(), "none of http, https, oci"),
     ];
     for (url, part) in cases {
         let text = project.run(2, &["fetch", "--crds", &url]);
@@ -309,6 +316,94 @@ fn what_cannot_be_used_is_not_kept() {
     assert!(!project.0.join("sub/crdx.lock").exists() && project.cached().is_empty());
     assert!(project.run(2, &["fetch"]).contains("there is no URL"));
     assert!(project.run(2, &["fetch", "--offline", "--crds", &server.url("/x")]).contains("--offline"));
+}
+
+/// Puts a chart into the registry that the server is, for requests with a token. Returns the digest of the manifest.
+fn push(server: &Server, repository: &str, tag: &str, media_type: &str, content: &[u8]) -> String {
+    let digest = |bytes: &[u8]| format!("sha256:{}", sha256(bytes));
+    let layer = format!("{{\"mediaType\":\"{media_type}\",\"digest\":\"{}\",\"size\":1}}", digest(content));
+    let manifest = format!("{{\"schemaVersion\":2,\"config\":{{}},\"layers\":[{layer}]}}");
+    let of_manifest = digest(manifest.as_bytes());
+    let parts = [
+        (format!("manifests/{tag}"), manifest.clone().into_bytes()),
+        (format!("manifests/{of_manifest}"), manifest.into_bytes()),
+        (format!("blobs/{}", digest(content)), content.to_owned()),
+    ];
+    let challenge = format!(
+        "www-authenticate: Bearer realm=\"{}\",service=\"test\",scope=\"repository:{repository}:pull\"\r\n",
+        server.url("/token")
+    );
+    for (part, content) in parts {
+        let path = format!("/v2/{repository}/{part}");
+        let mut pages = server.pages.lock().unwrap();
+        pages.insert(format!("{path} with a token"), (200, String::new(), content));
+        pages.insert(path, (401, challenge.clone(), Vec::new()));
+    }
+    server.page(&format!("/token?service=test&scope=repository:{repository}:pull"), "{\"token\":\"t0ken\"}");
+    of_manifest
+}
+
+const CHART: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
+
+#[test]
+fn charts_and_artifacts_come_from_a_registry() {
+    let (server, project) = (Server::start(), Project::new("registry"));
+    let manifest = push(&server, "charts/app", "1.2.3_4", CHART, &chart());
+    let reference = format!("oci://{}/charts/app:1.2.3+4", server.host);
+    project.write(".crdx.yaml", &format!("crds: [{reference}]\noffline: true\n"));
+    let unfetched = project.run(2, &["validate", "../object.yaml"]);
+    assert!(unfetched.contains(&format!("kubectl crdx fetch --crds {reference}")), "{unfetched}");
+    let text = project.run(0, &["fetch"]);
+    assert!(text.contains("added") && project.lock().contains(&sha256(&chart())), "{text}");
+    assert_eq!(server.heads().len(), 4, "the token is used again");
+    project.run(0, &["validate", "../object.yaml"]);
+    project.run(1, &["validate", "../bad.yaml"]);
+    let _ = fs::remove_file(project.0.join("crdx.lock"));
+    project.run(0, &["fetch", "--crds", &format!("oci://{}/charts/app@{manifest}", server.host)]);
+    let artifact = archive(&[("crds/w.yaml", &crd("widgets", "Widget"))], None);
+    push(&server, "flux", "v1", "application/vnd.cncf.flux.content.v1.tar+gzip", &artifact);
+    project.run(0, &["fetch", "--crds", &format!("oci://{}/flux:v1//crds", server.host)]);
+}
+
+#[test]
+fn a_tag_that_moves_or_a_false_digest_is_an_error() {
+    let (server, project) = (Server::start(), Project::new("registry-changed"));
+    push(&server, "app", "v1", CHART, &chart());
+    let reference = format!("oci://{}/app:v1", server.host);
+    project.run(0, &["fetch", "--crds", &reference]);
+    let other = archive(&[("x/Chart.yaml", "name: x\n"), ("x/crds/w.yaml", &crd("others", "Other"))], None);
+    push(&server, "app", "v1", CHART, &other);
+    assert!(project.run(2, &["fetch", "--crds", &reference]).contains("has changed"));
+    let blob = format!("/v2/app/blobs/sha256:{} with a token", sha256(&other));
+    server.pages.lock().unwrap().insert(blob, (200, String::new(), chart()));
+    assert!(project.run(2, &["fetch", "--update", "--crds", &reference]).contains("does not have the digest sha256:"));
+    let of = |repository: &str| format!("oci://{}/{repository}:v1", server.host);
+    server.page("/v2/index/manifests/v1", "{\"manifests\":[]}");
+    assert!(project.run(2, &["fetch", "--crds", &of("index")]).contains("an index of several images"));
+    assert!(project.run(2, &["fetch", "--crds", &of("missing")]).contains("answered 404"));
+}
+
+#[test]
+fn charts_come_from_a_repository_of_charts() {
+    let (server, project) = (Server::start(), Project::new("repository"));
+    let repository = server.url("/charts");
+    server.page("/charts/app-1.2.3.tgz", chart());
+    push(&server, "app", "1.2.4", CHART, &chart());
+    let index = format!(
+        "apiVersion: v1\nentries:\n  app:\n  - version: v1.2.4\n    urls: ['oci://{}/app:1.2.4']\n  - version: v1.2.3\n    urls: [app-1.2.3.tgz]\n    digest: {}\n",
+        server.host,
+        sha256(&chart())
+    );
+    server.page("/charts/index.yaml", &index);
+    let reference = |version: &str| format!("helm+{repository}/app@{version}");
+    project.write(".crdx.yaml", &format!("crds: ['{}']\noffline: true\n", reference("1.2.3")));
+    project.run(0, &["fetch"]);
+    project.run(0, &["validate", "../object.yaml"]);
+    project.run(0, &["fetch", "--crds", &reference("v1.2.4")]);
+    let missing = project.run(2, &["fetch", "--crds", &reference("2.0.0")]);
+    assert!(missing.contains("no version 2.0.0 of app; the newest is v1.2.4"), "{missing}");
+    server.page("/charts/app-1.2.3.tgz", archive(&[("x/crds/w.yaml", &crd("widgets", "Widget"))], None));
+    assert!(project.run(2, &["fetch"]).contains("does not have the digest of the index"));
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod policies;
 mod profile;
 mod real;
 mod service_families;
+mod settings;
 mod volumes;
 
 use connection::with_tls;

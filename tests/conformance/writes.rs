@@ -11,6 +11,7 @@ use crdx_engine::simulation::existing::ExistingObjects;
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::object_store::MemoryStore;
+use crdx_engine::simulation::server_configuration::ServerConfiguration;
 use crdx_engine::simulation::{OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_server::apply::client_side;
 use crdx_server::policies::authorizer::Rules;
@@ -254,6 +255,7 @@ fn collection(resource: &ApiResource, object: &Value) -> String {
 /// What `validate` simulates.
 struct Validate {
     way: Way,
+    configuration: ServerConfiguration,
     built_in: Arc<BuiltInServer>,
     server: Arc<Server>,
 }
@@ -261,9 +263,15 @@ struct Validate {
 impl Validate {
     fn new(release: Release, way: Way) -> Self {
         let server = Arc::new(crdx_kinds::builder(release, 0).build());
-        let built_in = BuiltInServer::new(release, Timestamp::default(), AdmissionPlugins::all());
-        let built_in = Arc::new(built_in.with_field_ownership(way.request_kind().verb == Verb::ServerSide));
-        Self { way, built_in, server }
+        let configuration = ServerConfiguration {
+            release,
+            now: Timestamp::default(),
+            tracks_fields: way.request_kind().verb == Verb::ServerSide,
+            plugins: AdmissionPlugins::all(),
+            service_ranges: Vec::new(),
+        };
+        let built_in = Arc::new(BuiltInServer::new(configuration.clone()));
+        Self { way, configuration, built_in, server }
     }
 
     fn report(&self, object: &Value, old: Option<&Value>) -> ObjectReport {
@@ -290,6 +298,7 @@ impl Validate {
         let simulator = Simulator {
             settings,
             server: Arc::clone(&self.server),
+            configuration: self.configuration.clone(),
             updates: Updates { request_kind, existing, compares: None },
             store: Box::<MemoryStore>::default(),
             lock: Arc::default(),

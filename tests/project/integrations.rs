@@ -53,6 +53,11 @@ fn the_action_is_consistent() {
         assert!(input.str_at(&["description"]).is_some() && input.str_at(&["default"]).is_some(), "{name}");
     }
     for step in array(&action, &["runs", "steps"]) {
+        if let Some(other) = step.str_at(&["uses"]) {
+            let hash = other.split_once('@').unwrap().1;
+            assert!(hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{other} is not pinned");
+            continue;
+        }
         assert_eq!(step.str_at(&["shell"]), Some("bash"), "a composite action must say its shell");
         // Inputs are passed as environment variables, never as part of the script.
         assert!(!step.str_at(&["run"]).unwrap().contains("${{"));
@@ -387,8 +392,53 @@ fn the_action_never_accepts_in_silence() {
     }
     for files in ["", " \n "] {
         let (output, _) = run_action(&dir, &[("FILES", files)]);
-        assert!(output.status.code() == Some(2) && text(&output).contains("::error::the input files is empty"));
+        assert!(
+            output.status.code() == Some(2) && text(&output).contains("::error title=the input files::it is empty")
+        );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_has_a_mode_for_each_command() {
+    let dir = place("action-modes");
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let (old, new) = (("OLD", "examples/upgrade/old-crd.yaml"), "examples/upgrade/new-crd.yaml");
+    let (output, _) = run_action(&dir, &[("MODE", "lint"), ("FILES", new), old]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("title=crontabs.stable.example.com"), "{}", text(&output));
+    let stored = ("ARGS", "-f examples/upgrade/stored.yaml");
+    let (output, _) = run_action(&dir, &[("MODE", "rehearse"), ("FILES", new), old, stored]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("::error title=kubectl crdx rehearse::exit code 1"), "{}", text(&output));
+    let objects = ("FILES", "examples/objects/accepted.yaml");
+    let (output, _) = run_action(&dir, &[("MODE", "diff"), objects, ("CRDS", "examples/crds")]);
+    assert!(output.status.code() == Some(1) && text(&output).contains("accepted.yaml,line=1"), "{}", text(&output));
+    let (output, outputs) = run_action(&dir, &[("MODE", "test"), ("FILES", "examples/suites")]);
+    assert!(outputs.starts_with("exit-code="), "{}", text(&output));
+    let (output, _) = run_action(&dir, &[("MODE", "delete"), objects]);
+    assert!(output.status.code() == Some(2) && text(&output).contains("delete is no mode"), "{}", text(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_shows_failures_of_its_set_up() {
+    let dir = place("action-set-up");
+    let run = |variables: &[(&str, &str)]| {
+        let _ = fs::remove_file(dir.join("summary.md"));
+        let (output, outputs) = run_action(&dir, &[&[("FILES", "examples/objects")], variables].concat());
+        assert_eq!((output.status.code(), outputs.as_str()), (Some(2), "exit-code=2\n"));
+        let log = String::from_utf8_lossy(&output.stdout).into_owned();
+        (log, fs::read_to_string(dir.join("summary.md")).unwrap())
+    };
+    fs::write(dir.join(".crdx.yaml"), "crds: [http://127.0.0.1:1/crds.yaml]\n").unwrap();
+    let (log, summary) = run(&[("FETCH", "true")]);
+    assert!(log.contains("::error title=kubectl crdx fetch::"), "{log}");
+    assert!(summary.starts_with("### kubectl crdx fetch\n") && summary.contains("127.0.0.1:1/crds.yaml"), "{summary}");
+    fs::write(dir.join(".crdx.yaml"), "crdz: crds\n").unwrap();
+    let (log, summary) = run(&[]);
+    assert!(log.contains("::error title=kubectl crdx validate::error: ") && log.contains("%0A"), "{log}");
+    assert!(summary.contains("crdz"), "{summary}");
 }
 
 #[cfg(unix)]

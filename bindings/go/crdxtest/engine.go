@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -42,7 +41,7 @@ var program = sync.OnceValues(func() (*compiledProgram, error) {
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
 		return nil, err
 	}
-	module, err := runtime.CompileModule(experimental.WithCompilationWorkers(ctx, 2), wasm)
+	module, err := runtime.CompileModule(ctx, wasm)
 	if err != nil {
 		return nil, err
 	}

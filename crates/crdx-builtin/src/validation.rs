@@ -162,7 +162,8 @@ mod tests {
         errors_of(api_version, kind, new, old, release.parse().unwrap())
     }
 
-    fn errors_of(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: Release) -> Vec<String> {
+    /// The errors about a write on a configured release.
+    pub fn errors_of(api_version: &str, kind: &str, new: &str, old: Option<&str>, release: Release) -> Vec<String> {
         let read = |text: &str| object(api_version, kind, text, release);
         let empties = Empties::from_value(&json::read(new.as_bytes()).unwrap());
         let (new, old) = (read(new), old.map(read));

@@ -1,16 +1,18 @@
-//! Downloads of files over http and https, through kube's HTTP client: its TLS, its proxies and its timeouts. Only
-//! `kubectl crdx fetch` uses this module.
+//! Downloads of files over http and https, from registries and from repositories of charts, through kube's HTTP client: its TLS,
+//! its proxies and its timeouts. Only `kubectl crdx fetch` uses this module.
 //!
 //! No error contains a URL as given: it may contain a password.
 
+mod chart_repository;
 mod redirect;
+mod registry;
 
 use crate::proxy_from_environment;
 use crdx_input::remote::MAX_DOWNLOAD;
-use crdx_input::remote::url;
+use crdx_input::remote::url::{self, UrlKind};
 use crdx_server::server::http::address::decoded;
 use crdx_value::base64::Encoding;
-use http::header::{AUTHORIZATION, HeaderValue, InvalidHeaderValue, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, InvalidHeaderValue, LOCATION, USER_AGENT, WWW_AUTHENTICATE};
 use http::uri::InvalidUri;
 use http::{Request, StatusCode, Uri};
 use http_body_util::BodyExt as _;
@@ -63,6 +65,12 @@ pub enum DownloadError {
     TooManyRedirects,
     #[error("it is larger than {} MB", MAX_DOWNLOAD >> 20)]
     TooLarge,
+    /// A registry has no chart or artifact there.
+    #[error("{0}")]
+    Registry(#[from] registry::RegistryError),
+    /// A repository does not have the chart.
+    #[error("{0}")]
+    Repository(#[from] chart_repository::RepositoryError),
 }
 
 impl DownloadError {
@@ -78,6 +86,10 @@ impl DownloadError {
                 "check the URL; a server that needs a login takes it as https://USER:PASSWORD@HOST/PATH"
             }
             Self::Redirect(_) | Self::TooManyRedirects => "name the URL at the end of the redirects, if you trust it",
+            Self::Registry(error) => error.hint(),
+            Self::Repository(_) => {
+                "check the URL of the repository, the name of the chart and its version: helm search repo"
+            }
             Self::TooLarge => "download it yourself, and name the file",
         }
     }
@@ -108,40 +120,39 @@ impl Downloader {
         Ok(Self { runtime: Some(Builder::new_multi_thread().worker_threads(1).enable_all().build()?) })
     }
 
-    /// Downloads a file of at most [`MAX_DOWNLOAD`] bytes. Redirects are followed unless their scheme differs.
+    /// Downloads a file of at most [`MAX_DOWNLOAD`] bytes: of a URL, the chart or artifact at a reference `oci://…`, or a chart of a
+    /// repository, `helm+https://…/NAME@VERSION`. Redirects are followed unless their scheme differs.
     ///
     /// # Errors
     /// The file cannot be downloaded.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, DownloadError> {
         let Some(runtime) = &self.runtime else { return Err(DownloadError::TooSlow) };
-        runtime.block_on(async { timeout(LONGEST, get(url)).await.unwrap_or(Err(DownloadError::TooSlow)) })
+        runtime.block_on(async { timeout(LONGEST, download(url)).await.unwrap_or(Err(DownloadError::TooSlow)) })
     }
 }
 
-async fn get(url: &str) -> Result<Vec<u8>, DownloadError> {
-    let mut target = DownloadUrl::parse(url)?;
-    for _ in 0..=MAX_REDIRECTS {
-        match target.ask().await? {
-            DownloadResponse::Content(content) => return Ok(content),
-            DownloadResponse::Redirect(redirect) => {
-                // A password is for its own host only.
-                let authorization = target.authorization.filter(|_| redirect.is_same_host);
-                target = DownloadUrl { url: redirect.url, authorization };
-            }
-        }
+async fn download(url: &str) -> Result<Vec<u8>, DownloadError> {
+    match url::kind(url) {
+        Some(UrlKind::Registry) => registry::get(url).await,
+        Some(UrlKind::ChartRepository) => chart_repository::get(url).await,
+        Some(UrlKind::File) => DownloadUrl::parse(url)?.get().await,
+        None => Err(DownloadError::Url),
     }
-    Err(DownloadError::TooManyRedirects)
 }
 
 /// A URL, without user and password.
 struct DownloadUrl {
     url: Uri,
     authorization: Option<HeaderValue>,
+    /// The media types that a registry may answer with.
+    accept: Option<&'static str>,
 }
 
 enum DownloadResponse {
     Content(Vec<u8>),
     Redirect(Redirect),
+    /// How a registry wants to be asked.
+    Challenge(String),
 }
 
 impl DownloadUrl {
@@ -158,7 +169,33 @@ impl DownloadUrl {
         if url.host().is_none_or(str::is_empty) || !url::is_http(&url.to_string()) {
             return Err(DownloadError::Url);
         }
-        Ok(Self { url, authorization: user.map(basic).transpose()? })
+        Ok(Self { url, authorization: user.map(basic).transpose()?, accept: None })
+    }
+
+    /// Downloads the file, and follows redirects.
+    async fn get(self) -> Result<Vec<u8>, DownloadError> {
+        let host = self.host();
+        match self.follow().await? {
+            DownloadResponse::Content(content) => Ok(content),
+            DownloadResponse::Challenge(_) => Err(DownloadError::Status { host, status: StatusCode::UNAUTHORIZED }),
+            DownloadResponse::Redirect(_) => Err(DownloadError::TooManyRedirects),
+        }
+    }
+
+    /// Sends the request, and follows redirects.
+    async fn follow(self) -> Result<DownloadResponse, DownloadError> {
+        let mut target = self;
+        for _ in 0..=MAX_REDIRECTS {
+            match target.ask().await? {
+                DownloadResponse::Redirect(redirect) => {
+                    // A password is for its own host only.
+                    let authorization = target.authorization.filter(|_| redirect.is_same_host);
+                    target = DownloadUrl { url: redirect.url, authorization, accept: target.accept };
+                }
+                other => return Ok(other),
+            }
+        }
+        Err(DownloadError::TooManyRedirects)
     }
 
     fn host(&self) -> String {
@@ -183,6 +220,9 @@ impl DownloadUrl {
         if let Some(header) = &self.authorization {
             request.headers_mut().insert(AUTHORIZATION, header.clone());
         }
+        if let Some(types) = self.accept {
+            request.headers_mut().insert(ACCEPT, HeaderValue::from_static(types));
+        }
         let silent = |_| DownloadError::Silent(host());
         let response =
             timeout(PATIENCE, client.send(request)).await.map_err(silent)?.map_err(|error| failed(&error))?;
@@ -191,6 +231,11 @@ impl DownloadUrl {
             && let Some(location) = response.headers().get(LOCATION)
         {
             return Ok(DownloadResponse::Redirect(followed(&self.url, location.to_str().unwrap_or_default())?));
+        }
+        if status == StatusCode::UNAUTHORIZED
+            && let Some(challenge) = response.headers().get(WWW_AUTHENTICATE)
+        {
+            return Ok(DownloadResponse::Challenge(challenge.to_str().unwrap_or_default().to_owned()));
         }
         if status != StatusCode::OK {
             return Err(DownloadError::Status { host: host(), status });

@@ -1,19 +1,18 @@
 //! The settings of the cluster's API server, as far as they can be read: the emulated version, the feature gates in the metrics,
-//! and the flags that `/flagz` shows.
+//! and the flags that `/flagz` shows. Where it does not, the metrics show which admission plugins were called.
 
-use super::{Connection, Error};
+mod metrics;
+
+use super::Connection;
 use crdx_engine::profile::Description;
-use crdx_server::server::ServerSettings;
+use crdx_server::server::{ServerSettings, plugin_flags};
 use crdx_text::json;
 use crdx_value::release::{FeatureGates, Minor, Release, gates_of};
-use crdx_value::{Map, Value, object};
-use std::time::{Duration, Instant};
+use crdx_value::{Value, object};
+use metrics::MetricSettings;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
-/// The most bytes of the metrics that are read, and the time for them.
-const MAX_METRICS: usize = 64 << 20;
-const METRICS_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest line that is kept; those of the gates are short.
-const MAX_LINE: usize = 4096;
 /// The time for which the settings are cached: that of kubectl's discovery.
 const KEPT: Duration = Duration::from_hours(6);
 /// The name in the cache.
@@ -25,8 +24,9 @@ const KEPT_INCOMPLETE: Duration = Duration::from_mins(10);
 const FLAGZ: &str =
     "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
 const DEFAULT_NODE_PORTS: &str = "30000-32767";
-const NO_FLAGZ: &str = "it serves no /flagz (give the flags of kube-apiserver, such as --enable-admission-plugins)";
-const METRIC: &[u8] = b"kubernetes_feature_enabled{";
+const DEFAULT_TOLERATION_SECONDS: i64 = 300;
+const NO_FLAGZ: &str = "it serves no /flagz, which is enabled by default since 1.36 (give the flags of kube-apiserver, such as \
+     --admission-control-config-file)";
 
 /// The settings of a cluster's API server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +34,8 @@ pub struct LiveSettings {
     pub settings: ServerSettings,
     /// The path of the configuration of admission plugins on the server's disk, which cannot be read.
     pub admission_file: Option<String>,
+    /// True if the flags of the server are unknown, and with them the configuration of admission plugins.
+    pub lacks_flags: bool,
     /// True if the server may serve other APIs than those that its version serves by default: discovery says which.
     pub may_serve_other_apis: bool,
     /// A note about the requests that failed, with the permissions that they need.
@@ -43,8 +45,9 @@ pub struct LiveSettings {
 /// Reads the settings of the server of `connection`, which runs a release; or takes them from the cache.
 pub fn settings(connection: &Connection, release: Release) -> LiveSettings {
     if let Some(profile) = connection.profile() {
-        let Description { settings, admission_file, unknown_settings, .. } = profile.description().clone();
-        return LiveSettings { settings, admission_file, may_serve_other_apis: true, notes: unknown_settings };
+        let Description { settings, admission_file, lacks_flags, unknown_settings, .. } = profile.description().clone();
+        let (may_serve_other_apis, notes) = (true, unknown_settings);
+        return LiveSettings { settings, admission_file, lacks_flags, may_serve_other_apis, notes };
     }
     // The emulated version is read anew, because the release is.
     let mut answers = cached(connection, release).unwrap_or_else(|| ask(connection, release));
@@ -68,9 +71,16 @@ fn cached(connection: &Connection, release: Release) -> Option<Value> {
 fn ask(connection: &Connection, release: Release) -> Value {
     let mut answers = object([("release", release.full_version())]);
     let mut unread = Vec::new();
-    match gates(connection) {
-        Ok(gates) if gates.is_empty() => unread.push(UnreadSettings::new("/metrics", None, "it has no feature gates")),
-        Ok(gates) => answers.insert_at(&["gates"], Value::Object(gates)),
+    match MetricSettings::read(connection) {
+        Ok(MetricSettings { gates, plugins, admitted_create }) => {
+            if gates.is_empty() {
+                unread.push(UnreadSettings::new("/metrics", None, "it has no feature gates"));
+            } else {
+                answers.insert_at(&["gates"], Value::Object(gates));
+            }
+            answers.insert_at(&["plugins"], plugins.into_iter().map(Value::from).collect::<Vec<_>>().into());
+            answers.insert_at(&["admittedCreate"], Value::Bool(admitted_create));
+        }
         Err(error) => unread.push(UnreadSettings::new("/metrics", error.code, &error.message)),
     }
     match connection.object_of(FLAGZ, "/flagz") {
@@ -80,7 +90,8 @@ fn ask(connection: &Connection, release: Release) -> Value {
         Err(error) => unread.push(UnreadSettings::new("/flagz", error.code, &error.message)),
     }
     let is_answered = unread.iter().all(|unread| unread.code.is_some());
-    answers.insert_at(&["notes"], note(&unread).into_iter().map(Value::from).collect::<Vec<_>>().into());
+    let shows_plugins = answers.get("admittedCreate") == Some(&Value::Bool(true));
+    answers.insert_at(&["notes"], note(&unread, shows_plugins).into_iter().map(Value::from).collect::<Vec<_>>().into());
     if is_answered {
         let entry = if unread.is_empty() { ENTRY } else { INCOMPLETE_ENTRY };
         connection.cache.write(entry, crdx_value::json::to_string(&answers).as_bytes());
@@ -101,13 +112,17 @@ impl UnreadSettings {
         Self { path, code, reason: reason.trim().to_owned() }
     }
 
-    fn settings(&self) -> &'static str {
-        if self.path == "/metrics" { "feature gates" } else { "flags for admission plugins" }
+    fn settings(&self, metrics_show_plugins: bool) -> &'static str {
+        match self.path {
+            "/metrics" => "feature gates",
+            _ if metrics_show_plugins => "flags (except the admission plugins, which its metrics show)",
+            _ => "flags (such as those for admission plugins)",
+        }
     }
 }
 
 /// The note about all of them, with the permissions that they need.
-fn note(unread: &[UnreadSettings]) -> Option<String> {
+fn note(unread: &[UnreadSettings], metrics_show_plugins: bool) -> Option<String> {
     let join = |each: &dyn Fn(&UnreadSettings) -> String| unread.iter().map(each).collect::<Vec<_>>();
     let refused: Vec<&str> = unread.iter().filter(|one| one.code == Some(403)).map(|one| one.path).collect();
     let permission = match refused.as_slice() {
@@ -120,43 +135,10 @@ fn note(unread: &[UnreadSettings]) -> Option<String> {
     (!unread.is_empty()).then(|| {
         format!(
             "the {} of the server are unknown, so those of its version are simulated: {}{permission}",
-            join(&|one| one.settings().to_owned()).join(" and the "),
+            join(&|one| one.settings(metrics_show_plugins).to_owned()).join(" and the "),
             join(&|one| one.reason.clone()).join("; "),
         )
     })
-}
-
-/// The states of the gates in the metrics.
-fn gates(connection: &Connection) -> Result<Map, Error> {
-    let (start, mut read) = (Instant::now(), 0);
-    let (mut gates, mut line) = (Map::new(), Vec::new());
-    for chunk in connection.raw("/metrics")? {
-        let chunk = chunk?;
-        read += chunk.len();
-        if read > MAX_METRICS || start.elapsed() > METRICS_TIMEOUT {
-            return Err(Error::new("the metrics are too long"));
-        }
-        for byte in chunk {
-            match byte {
-                b'\n' => {
-                    gates.extend(gate_of(&line));
-                    line.clear();
-                }
-                byte if line.len() < MAX_LINE => line.push(byte),
-                _ => {}
-            }
-        }
-    }
-    gates.extend(gate_of(&line));
-    Ok(gates)
-}
-
-/// The gate of a line such as `kubernetes_feature_enabled{name="A",stage="BETA"} 1`.
-fn gate_of(line: &[u8]) -> Option<(String, Value)> {
-    let rest = std::str::from_utf8(line.strip_prefix(METRIC)?).ok()?;
-    let (labels, value) = rest.rsplit_once("} ")?;
-    let name = labels.split(',').find_map(|label| label.strip_prefix("name=\"")?.strip_suffix('"'))?;
-    Some((name.to_owned(), Value::Bool(value.trim() == "1")))
 }
 
 /// The settings in the answers.
@@ -174,30 +156,53 @@ fn understood(answers: &Value, release: Release) -> LiveSettings {
         }
     }
     let flag = |name: &str| answers.str_at(&["flags", name]).unwrap_or_default();
-    let list = |name: &str| {
-        let items = flag(name).trim_start_matches('[').trim_end_matches(']').split(',');
-        items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
-    };
+    let has_flags = answers.get("flags").is_some();
+    let (enabled_plugins, disabled_plugins) = plugins(answers, release);
     LiveSettings {
         settings: ServerSettings {
             emulated_version: emulated,
             feature_gates,
-            enabled_plugins: list("enable-admission-plugins"),
-            disabled_plugins: list("disable-admission-plugins"),
+            enabled_plugins,
+            disabled_plugins,
             // The default of the flag is not what clusters have, so that a server without it forbids privileged containers.
             allow_privileged: answers.at(&["flags", "allow-privileged"]).map(|_| flag("allow-privileged") == "true"),
             node_ports: node_ports(flag("service-node-port-range")),
+            not_ready_seconds: seconds(flag("default-not-ready-toleration-seconds")),
+            unreachable_seconds: seconds(flag("default-unreachable-toleration-seconds")),
+            // The ServiceCIDRs of the cluster have the ranges of Services, also those that its flag does not have.
             ..ServerSettings::default()
         },
         admission_file: Some(flag("admission-control-config-file").to_owned()).filter(|path| !path.is_empty()),
+        lacks_flags: !has_flags,
         may_serve_other_apis: answers
             .at(&["flags", "runtime-config"])
             .is_none_or(|_| !flag("runtime-config").is_empty()),
-        notes: {
-            let notes = answers.get("notes").and_then(Value::as_array).unwrap_or_default();
-            notes.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-        },
+        notes: texts(answers.get("notes")).map(str::to_owned).collect(),
     }
+}
+
+fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    list.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str)
+}
+
+/// The plugins that are enabled, and those that are disabled: as the flags say, or else as the metrics show.
+fn plugins(answers: &Value, release: Release) -> (Vec<String>, Vec<String>) {
+    if answers.get("flags").is_some() {
+        let list = |name: &str| {
+            let items = answers.str_at(&["flags", name]).unwrap_or_default();
+            let items = items.trim_start_matches('[').trim_end_matches(']').split(',');
+            items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        };
+        return (list("enable-admission-plugins"), list("disable-admission-plugins"));
+    }
+    let called: BTreeSet<&str> = texts(answers.get("plugins")).collect();
+    let admitted_create = answers.get("admittedCreate") == Some(&Value::Bool(true));
+    plugin_flags(release, &called, admitted_create)
+}
+
+/// Reads the seconds of a toleration; `None` for the default ones.
+fn seconds(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|seconds| *seconds != DEFAULT_TOLERATION_SECONDS)
 }
 
 /// Reads a range such as `30000-32767`; `None` for the default one and for other forms of the flag.
@@ -212,13 +217,6 @@ mod tests {
     use crdx_value::release::V1_36;
 
     #[test]
-    fn a_line_of_the_metrics_is_a_gate() {
-        let line = br#"kubernetes_feature_enabled{name="HPAScaleToZero",stage="BETA"} 0"#;
-        assert_eq!(gate_of(line), Some(("HPAScaleToZero".to_owned(), Value::Bool(false))));
-        assert_eq!(gate_of(b"kubernetes_build_info{major=\"1\"} 1"), None);
-    }
-
-    #[test]
     fn settings_are_what_differs_from_the_defaults() {
         let answers = json::read(
             br#"{"version":{"emulationMajor":"1","emulationMinor":"36"},"gates":{"HPAScaleToZero":false,"StatefulSetRecreateStrategy":false,"ContainerStopSignals":true},
@@ -231,19 +229,36 @@ mod tests {
         assert_eq!(gates, [("ContainerStopSignals", true)]);
         assert_eq!(read.settings.enabled_plugins, ["NodeRestriction", "AlwaysPullImages"]);
         assert!(read.settings.disabled_plugins.is_empty());
-        assert_eq!(read.admission_file.as_deref(), Some("/a"));
+        assert_eq!((read.admission_file.as_deref(), read.lacks_flags), (Some("/a"), false));
+    }
+
+    #[test]
+    fn without_flags_the_plugins_are_those_that_were_called() {
+        let answers = |admitted: bool| {
+            let answers =
+                format!(r#"{{"gates":{{}},"admittedCreate":{admitted},"plugins":["AlwaysPullImages","Priority"]}}"#);
+            understood(&json::read(answers.as_bytes()).unwrap(), Release::new(34).unwrap())
+        };
+        let read = answers(false);
+        assert_eq!((read.settings.enabled_plugins.join(","), read.lacks_flags), ("AlwaysPullImages".to_owned(), true));
+        assert!(read.settings.disabled_plugins.is_empty());
+        let disabled = answers(true).settings.disabled_plugins;
+        assert!(disabled.contains(&"PodSecurity".to_owned()) && !disabled.contains(&"Priority".to_owned()));
     }
 
     #[test]
     fn one_note_names_all_permissions() {
         let unread = |path, code| UnreadSettings::new(path, code, "no\n");
-        assert_eq!(note(&[]), None);
+        assert_eq!(note(&[], false), None);
         assert_eq!(
-            note(&[unread("/metrics", Some(403)), unread("/flagz", Some(403))]).unwrap(),
-            "the feature gates and the flags for admission plugins of the server are unknown, so those of its version are simulated: no; no; \
-             it needs the permission to GET the nonResourceURLs /metrics and /flagz (kubectl crdx rbac prints it)"
+            note(&[unread("/metrics", Some(403)), unread("/flagz", Some(403))], false).unwrap(),
+            "the feature gates and the flags (such as those for admission plugins) of the server are unknown, so those of its version are \
+             simulated: no; no; it needs the permission to GET the nonResourceURLs /metrics and /flagz (kubectl crdx rbac prints it)"
         );
-        assert!(note(&[unread("/flagz", Some(404))]).unwrap().ends_with("are simulated: no"));
+        assert_eq!(
+            note(&[unread("/flagz", Some(404))], true).unwrap(),
+            "the flags (except the admission plugins, which its metrics show) of the server are unknown, so those of its version are simulated: no"
+        );
     }
 
     #[test]

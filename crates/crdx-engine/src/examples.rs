@@ -13,6 +13,7 @@ mod vocabulary;
 
 #[cfg(feature = "builtin")]
 pub use built_in::built_in;
+pub(crate) use checker::own_errors;
 pub use checker::{Checker, Rejection};
 pub use generate::ExampleFields;
 

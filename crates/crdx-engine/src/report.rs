@@ -4,8 +4,10 @@
 pub mod admission;
 mod diagnostic;
 mod difference;
+pub mod drift;
 mod field_pattern;
 mod identity;
+mod known_finding;
 mod location;
 mod merge;
 mod object;
@@ -20,6 +22,7 @@ pub use diagnostic::{Diagnostic, Remark, RunNote};
 pub use difference::Difference;
 pub use field_pattern::{FieldPattern, NoFieldPattern};
 pub use identity::Identity;
+pub use known_finding::KnownFinding;
 pub use location::{Excerpt, STDIN, SourceLocation};
 pub use merge::merged;
 pub use object::{ASK_THE_CLUSTER, ObjectReport, ReleaseAnswer, ServerResponse};

@@ -25,6 +25,8 @@ mod context;
 #[cfg(feature = "simulator")]
 mod decoding;
 #[cfg(feature = "simulator")]
+mod defined_kinds;
+#[cfg(feature = "simulator")]
 mod definition_update;
 pub mod definitions;
 #[cfg(feature = "simulator")]
@@ -65,6 +67,8 @@ pub mod request_lock;
 pub mod resource;
 pub(crate) mod served;
 #[cfg(feature = "simulator")]
+pub mod server_configuration;
+#[cfg(feature = "simulator")]
 pub mod server_settings;
 #[cfg(feature = "simulator")]
 mod simulated;
@@ -83,6 +87,8 @@ mod unsent;
 
 #[cfg(feature = "simulator")]
 pub use context::{CompareOptions, Updates};
+#[cfg(feature = "simulator")]
+pub use defined_kinds::DefinitionSource;
 #[cfg(feature = "simulator")]
 pub use ordered_state::{Destination, OrderedState};
 #[cfg(feature = "simulator")]

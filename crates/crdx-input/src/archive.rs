@@ -91,7 +91,7 @@ pub fn has_ending(path: &str) -> bool {
 }
 
 /// Returns true for the content of an archive.
-pub(crate) fn is_archive(content: &[u8]) -> bool {
+pub fn is_archive(content: &[u8]) -> bool {
     content.starts_with(GZIP)
 }
 

@@ -6,6 +6,7 @@
 //! [`Skipped`] and counted (see [`NoObject`]).
 
 pub mod archive;
+pub mod baseline;
 pub mod buffered_text;
 pub mod catalog;
 pub mod committed;
@@ -47,6 +48,7 @@ pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
 use render::Renderer;
 use render::find::RenderTarget;
+use render::substitution::{UnknownVariable, Variables};
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -159,6 +161,8 @@ struct Current {
     is_encrypted: bool,
     /// True for a file of an archive.
     is_member: bool,
+    /// The variables of `postBuild` of Flux, if there are some for a directory that was rendered.
+    variables: Option<Arc<Variables>>,
 }
 
 impl Input {
@@ -171,6 +175,13 @@ impl Input {
 
     fn open_source(source: InputSource, options: InputOptions) -> Self {
         Self::new(vec![ReadStep::Named(source)], options)
+    }
+
+    /// What is rendered for the releases of Flux that were read so far; `None` if there are none.
+    fn of_releases(options: InputOptions) -> Option<Self> {
+        let targets = options.render.as_ref()?.take_releases(options.directory.as_deref());
+        let steps: Vec<ReadStep> = targets.into_iter().map(|target| ReadStep::Render(target, false)).collect();
+        (!steps.is_empty()).then(|| Self::new(steps, options))
     }
 
     /// Documents of one reader.
@@ -203,6 +214,7 @@ impl Input {
             is_template: false,
             is_encrypted: false,
             is_member: false,
+            variables: None,
         }
     }
 
@@ -233,7 +245,8 @@ impl Input {
             Ok(reader) => {
                 let current =
                     self.current(target.name(), Chunks::new(Box::new(Counted(reader, input_size::add))), true);
-                self.current = Some(Current { lenient: false, is_rendered: Some(named), ..current });
+                let variables = renderer.variables(target);
+                self.current = Some(Current { lenient: false, is_rendered: Some(named), variables, ..current });
             }
             Err(error) => {
                 let hint = target.hint(&error);
@@ -253,8 +266,15 @@ impl Input {
             return;
         }
         let is_first = !current.has_entries && chunk.start.line == 1;
+        let (chunk, unknown) = substituted(chunk, current.variables.as_deref());
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
             .with_rendered(current.is_rendered.is_some());
+        if let Some(unknown) = unknown {
+            current.has_entries = true;
+            let hint = Some(format!("give it: --substitute {}=VALUE, or `substitute` of .crdx.yaml", unknown.name));
+            let position = Some(chunk.chunk.start);
+            return self.problem(Note { hint, ..chunk.note(position, unknown.to_string()) });
+        }
         let classify = !self.options.any_document;
         if classify && is_first && content::is_encrypted_file(&chunk.chunk.text) {
             current.is_encrypted = true;
@@ -360,6 +380,9 @@ impl Input {
             return self.problem(Note { source, position, message, hint: None, chunk, stop, is_joined, refusal });
         }
         self.directory_has_entries = true;
+        if let Some(renderer) = self.options.render.as_ref().filter(|_| !self.options.reads_commits) {
+            renderer.add_object(&document);
+        }
         self.ready.extend(warnings);
         self.ready.push_back(InputEntry::Document(document));
     }
@@ -432,6 +455,18 @@ impl Input {
 /// Returns kubectl's error for a text that it cannot parse; `None` if it is no text, or too large for this program.
 fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<Box<str>> {
     files::is_text(chunk, error.kind).then(|| refusal::unparsable(source, &error.message).into())
+}
+
+/// Replaces the variables of `postBuild` in a document; otherwise returns one that is not known.
+fn substituted(mut chunk: Chunk, variables: Option<&Variables>) -> (Chunk, Option<UnknownVariable>) {
+    let Some((variables, text)) = variables.zip(str::from_utf8(&chunk.text).ok()) else { return (chunk, None) };
+    match variables.apply(text) {
+        Ok(text) => {
+            chunk.text = text.into_bytes();
+            (chunk, None)
+        }
+        Err(unknown) => (chunk, Some(unknown)),
+    }
 }
 
 /// True if a line before a document has only a comment, a separator or nothing.

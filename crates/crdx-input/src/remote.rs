@@ -29,8 +29,8 @@ pub struct Remote {
 /// The reason why a URL is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// Its scheme is neither http nor https.
-    #[error("{0} is neither http nor https")]
+    /// It has a scheme that is not downloaded.
+    #[error("{0} cannot be downloaded: its scheme is none of http, https, oci, helm+http and helm+https")]
     Scheme(String),
     /// The lock is invalid.
     #[error("{}: {error}", .path.display())]
@@ -64,9 +64,7 @@ impl RemoteError {
     /// What the user can do about `url`.
     pub fn hint(&self, url: &str) -> String {
         match self {
-            Self::Scheme(_) => {
-                "download it yourself, and name the file: `helm pull` saves a chart as a .tgz file".to_owned()
-            }
+            Self::Scheme(_) => "download it yourself, and name the file".to_owned(),
             Self::Lock { .. } => "correct it, or delete it and run kubectl crdx fetch".to_owned(),
             Self::NoCache => format!("set the variable {} to a directory", cache::VARIABLE),
             _ if url::name(url) == url => format!("download it: kubectl crdx fetch --crds {url}"),
@@ -110,7 +108,7 @@ impl Remote {
     /// It was not fetched.
     pub fn find(url: &str, directory: Option<&Path>) -> Result<Self, RemoteError> {
         let name = url::name(url);
-        if !url::is_http(url) {
+        if url::kind(url).is_none() {
             return Err(RemoteError::Scheme(name));
         }
         let path = lock_path(directory);

@@ -10,12 +10,18 @@ mod lines;
 mod output;
 mod overlay;
 mod place;
+mod post_build;
 mod program;
+pub(crate) mod release;
 mod report;
+pub(crate) mod substitution;
 
+use crate::files::ReadStep;
 use chart::Templates;
+use crdx_engine::documents::Document;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
+use crdx_value::json;
 use crdx_value::lock;
 use crdx_value::release::Release;
 pub use find::normal;
@@ -24,10 +30,13 @@ use output::Output;
 use overlay::Overlay;
 pub use program::RenderError;
 use program::{Invocation, argument};
+use release::{HelmRelease, Releases};
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::Path;
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use substitution::Variables;
+use tempfile::NamedTempFile;
 
 /// The number of directories and files that a note names.
 const NAMED: usize = 3;
@@ -50,6 +59,8 @@ pub struct RenderSettings {
     pub api_versions: Vec<String>,
     /// True to let kustomize inflate charts.
     pub enable_helm: bool,
+    /// The variables of `postBuild` that are given.
+    pub substitute: BTreeMap<String, String>,
     /// The restriction of files for kustomize, in its words.
     pub load_restrictor: Option<&'static str>,
 }
@@ -81,6 +92,12 @@ struct State {
     sources: Option<(Arc<str>, RenderSources)>,
     /// Files with objects that no program reads.
     left_out: Vec<String>,
+    /// The variables of `postBuild` of Flux, by directory.
+    variables: BTreeMap<PathBuf, Arc<Variables>>,
+    /// The releases of Flux that are not rendered, with the reasons.
+    releases_left_out: Vec<String>,
+    /// The releases of Flux among the objects so far.
+    releases: Releases,
 }
 
 #[derive(Debug)]
@@ -94,6 +111,8 @@ struct Rendered {
 enum RenderSources {
     Chart(Templates),
     Kustomization(Box<Overlay>),
+    /// A release of a packed chart, to whose location all findings belong.
+    Release(SourceLocation),
 }
 
 impl Renderer {
@@ -109,13 +128,32 @@ impl Renderer {
     pub fn render(&self, target: &RenderTarget) -> Result<Box<dyn Read + Send>, RenderError> {
         let name = target.name();
         let mut state = lock::lock(&self.state);
-        let output = match state.rendered.get(&name).filter(|rendered| rendered.target == *target) {
-            Some(rendered) => Arc::clone(&rendered.output),
-            None => Arc::new(program::run(&invocations(target, &self.settings))?),
+        let known = state.rendered.get(&name).filter(|rendered| rendered.target == *target);
+        let output = if let Some(rendered) = known {
+            Arc::clone(&rendered.output)
+        } else {
+            // It exists until the program has ended.
+            let values = target.release.as_deref().map(values_file).transpose()?;
+            let values = values.as_ref().map(NamedTempFile::path);
+            Arc::new(program::run(&invocations(target, values, &self.settings))?)
         };
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
         Ok(reader)
+    }
+
+    /// Reads the variables of `postBuild` of the `Kustomization` objects among files.
+    pub fn read_variables(&self, steps: &[ReadStep]) {
+        let found = post_build::variables(steps, &self.settings.substitute);
+        let variables = found.into_iter().map(|(directory, own)| (directory, Arc::new(own)));
+        lock::lock(&self.state).variables = variables.collect();
+    }
+
+    /// Returns the variables for what is rendered.
+    pub(crate) fn variables(&self, target: &RenderTarget) -> Option<Arc<Variables>> {
+        let is_built = target.kind == RenderProgram::Kustomization;
+        let state = lock::lock(&self.state);
+        state.variables.get(&normal(&target.directory)).filter(|_| is_built).cloned()
     }
 
     /// Returns true if values are given, so that those which a chart has for tests are not used.
@@ -133,8 +171,32 @@ impl Renderer {
         lock::lock(&self.state).left_out.push(file.display().to_string());
     }
 
+    /// Remembers an object if it is a release of Flux or a source of charts.
+    pub(crate) fn add_object(&self, document: &Document) {
+        // A release that a release makes could go on for ever.
+        if document.source.starts_with(release::PREFIX) {
+            return;
+        }
+        lock::lock(&self.state).releases.add(document);
+    }
+
+    /// Returns what is rendered for the releases so far. The lock that applies in `directory` has the charts that were fetched.
+    pub(crate) fn take_releases(&self, directory: Option<&Path>) -> Vec<RenderTarget> {
+        let mut state = lock::lock(&self.state);
+        let (targets, left_out) = std::mem::take(&mut state.releases).targets(directory);
+        state.releases_left_out.extend(left_out);
+        targets
+    }
+
     /// Returns the location in a source file for one in what was rendered; `None` for any other location.
     pub fn map(&self, location: &SourceLocation, subject: &RenderedObject<'_>) -> Option<SourceLocation> {
+        let mapped = self.map_once(location, subject)?;
+        // A release may be rendered itself.
+        let release = RenderedObject { kind: "HelmRelease", field: None, ..*subject };
+        Some(self.map_once(&mapped, &release).unwrap_or(mapped))
+    }
+
+    fn map_once(&self, location: &SourceLocation, subject: &RenderedObject<'_>) -> Option<SourceLocation> {
         let mut state = lock::lock(&self.state);
         let State { rendered, sources, .. } = &mut *state;
         let (name, Rendered { target, output }) = rendered.get_key_value(&location.source)?;
@@ -144,6 +206,7 @@ impl Renderer {
         Some(match sources {
             RenderSources::Chart(templates) => templates.map(location, output),
             RenderSources::Kustomization(overlay) => overlay.map(location, subject, output),
+            RenderSources::Release(release) => release.clone(),
         })
     }
 
@@ -165,8 +228,21 @@ impl Renderer {
             );
             notes.push(("notRendered", message));
         }
+        if !state.releases_left_out.is_empty() {
+            let releases: Vec<&str> = state.releases_left_out.iter().map(String::as_str).collect();
+            let (count, names) = (releases.len(), named(&releases));
+            let what = if count == 1 { "HelmRelease" } else { "HelmReleases" };
+            notes.push(("releasesNotRendered", format!("the charts of {count} {what} are not rendered: {names}")));
+        }
         notes
     }
+}
+
+/// Writes the values of a release to a temporary file.
+fn values_file(release: &HelmRelease) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new()?;
+    file.write_all(json::to_string(&release.values).as_bytes())?;
+    Ok(file)
 }
 
 /// Joins the first names.
@@ -180,6 +256,9 @@ fn named(names: &[&str]) -> String {
 
 impl RenderSources {
     fn of(target: &RenderTarget) -> Self {
+        if let Some(release) = target.release.as_ref().filter(|release| release.is_packed) {
+            return Self::Release(release.location.clone());
+        }
         match target.kind {
             RenderProgram::Chart => Self::Chart(Templates::new(&target.directory)),
             RenderProgram::Kustomization => Self::Kustomization(Box::new(Overlay::new(&target.directory))),
@@ -191,6 +270,9 @@ impl RenderTarget {
     /// The name of the source: the directory, with the values of a chart for tests.
     pub fn name(&self) -> Arc<str> {
         let directory = self.directory.display();
+        if let Some(HelmRelease { name, namespace, location, .. }) = self.release.as_deref() {
+            return format!("{}{namespace}/{name} ({}:{})", release::PREFIX, location.source, location.line).into();
+        }
         let values = self.values.as_deref().and_then(Path::file_name);
         values.map_or_else(|| directory.to_string(), |file| format!("{directory} ({})", file.to_string_lossy())).into()
     }
@@ -215,7 +297,7 @@ impl RenderTarget {
 }
 
 /// Returns the programs that can render a directory, the first choice first.
-fn invocations(target: &RenderTarget, settings: &RenderSettings) -> Vec<Invocation> {
+fn invocations(target: &RenderTarget, values: Option<&Path>, settings: &RenderSettings) -> Vec<Invocation> {
     let directory = argument(&target.directory);
     let invocation = |program, arguments: &[&str]| Invocation {
         program,
@@ -232,17 +314,23 @@ fn invocations(target: &RenderTarget, settings: &RenderSettings) -> Vec<Invocati
             vec![invocation("kustomize", &arguments("build")), invocation("kubectl", &arguments("kustomize"))]
         }
         RenderProgram::Chart => {
-            let mut helm = invocation("helm", &["template", &directory, "--include-crds"]);
+            let release = target.release.as_deref();
+            let mut helm = invocation("helm", &["template"]);
+            helm.arguments.extend(release.map(|release| release.name.clone()));
+            helm.arguments.extend([directory, "--include-crds".to_owned()]);
             let mut add = |flag: &str, values: Vec<String>| {
                 helm.arguments.extend(values.into_iter().flat_map(|value| [flag.to_owned(), value]));
             };
             let version = settings.release.map(|release| format!("{}.0", release.minor()));
-            add("--namespace", settings.namespace.iter().cloned().collect());
+            let namespace = release.map(|release| release.namespace.clone()).or_else(|| settings.namespace.clone());
+            add("--namespace", namespace.into_iter().collect());
             add("--kube-version", version.into_iter().collect());
             add("--api-versions", settings.api_versions.clone());
-            let files = settings.values.files.iter().map(Path::new).chain(target.values.as_deref());
+            // A release has its own values.
+            let common = if release.is_none() { settings.values.clone() } else { ChartValues::default() };
+            let files = common.files.iter().map(Path::new).chain(target.values.as_deref()).chain(values);
             add("--values", files.map(argument).collect());
-            add("--set", settings.values.set.clone());
+            add("--set", common.set);
             vec![helm]
         }
     }
@@ -255,8 +343,8 @@ mod tests {
     #[test]
     fn programs_and_arguments_are_known() {
         let commands = |directory: &str, kind, settings: &RenderSettings| {
-            let target = RenderTarget { directory: directory.into(), kind, values: None };
-            invocations(&target, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
+            let target = RenderTarget { directory: directory.into(), kind, values: None, release: None };
+            invocations(&target, None, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let none = RenderSettings::default();
         assert_eq!(commands("a", RenderProgram::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);

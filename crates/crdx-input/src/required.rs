@@ -117,7 +117,10 @@ impl Sources {
             let input = Input::open(std::slice::from_ref(&path), options);
             return Some(Current { path, input, settled, has_required: settled });
         }
-        let directory = self.kustomizations.next()?;
+        let Some(directory) = self.kustomizations.next() else {
+            let input = Input::of_releases(options)?;
+            return Some(Current { path: String::new(), input, settled: true, has_required: true });
+        };
         let path = directory.display().to_string();
         let input = Input::open_source(InputSource::Kustomization(directory), options);
         Some(Current { path, input, settled, has_required: settled })

@@ -55,6 +55,7 @@ impl ConcernedObjects {
     fn has(&self, group: &str, kind: &str, object: &Value) -> bool {
         match *self {
             Self::Group(own) => group == own,
+            Self::Workloads => group == "scheduling.k8s.io" && kind != "PriorityClass",
             Self::Kind(own_group, own_kind) => (group, kind) == (own_group, own_kind),
             Self::With(own_group, own_kind, path) => (group, kind) == (own_group, own_kind) && is_set(object, path),
             Self::Pods(path) => pod_of(kind, object).is_some_and(|(_, spec)| is_set(spec, path)),
@@ -84,11 +85,11 @@ mod tests {
     #[test]
     fn a_gate_concerns_the_objects_with_its_fields() {
         let release = Release::new(37).unwrap();
-        let with = r#"{"spec":{"template":{"spec":{"volumes":[{"image":{"reference":"i"}}]}}}}"#;
-        let deployment = |object| concerned(release, "ImageVolumeWithDigest=true", ("apps", "Deployment"), object);
-        assert_eq!(deployment(with), ["ImageVolumeWithDigest"]);
+        let with = r#"{"spec":{"template":{"spec":{"volumes":[{"gitRepo":{"repository":"r"}}]}}}}"#;
+        let deployment = |object| concerned(release, "GitRepoVolumeDriver=true", ("apps", "Deployment"), object);
+        assert_eq!(deployment(with), ["GitRepoVolumeDriver"]);
         assert!(deployment(r#"{"spec":{"template":{"spec":{"volumes":[{"emptyDir":{}}]}}}}"#).is_empty());
-        assert!(concerned(release, "ImageVolumeWithDigest=false", ("apps", "Deployment"), with).is_empty());
+        assert!(concerned(release, "GitRepoVolumeDriver=false", ("apps", "Deployment"), with).is_empty());
     }
 
     #[test]

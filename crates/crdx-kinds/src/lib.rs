@@ -49,7 +49,7 @@ pub static KINDS: BuiltInKinds = BuiltInKinds {
     strategies: STRATEGIES,
     content: &Content,
     cluster_fields: &FieldsOfCluster,
-    allocator: |ranges, is_partial| Box::new(Allocations::new(ranges, is_partial)),
+    allocator: |ranges, node_ports, is_partial| Box::new(Allocations::new(ranges, node_ports, is_partial)),
     initial_objects: scheduling::priority_class::system_classes,
 };
 

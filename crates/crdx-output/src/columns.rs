@@ -205,6 +205,16 @@ impl Columns {
         }
     }
 
+    /// Formats a table of few rows; empty without rows.
+    pub fn text(columns: &[Column], look: TableStyle, rows: &[Vec<Cell>]) -> String {
+        let mut table = Self::new(columns, look);
+        let rows: Vec<String> = rows.iter().map(|row| table.row(row)).collect();
+        let mut text = Vec::new();
+        // Writing to memory does not fail.
+        let _ = table.write(rows.into_iter().map(Ok), &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
@@ -392,7 +402,9 @@ impl Columns {
         line.push('\n');
         if let Some((paint, text)) = note.filter(|(_, text)| !is_title && !text.is_empty()) {
             line.extend(std::iter::repeat_n(' ', INDENT * if layout.above > 0 { 2 } else { 1 }));
-            line.push_str("note: ");
+            let title =
+                self.layout.iter().find(|column| column.fit == Fit::Note).map(|column| column.title.to_lowercase());
+            line.extend([title.as_deref().unwrap_or_default(), ": "]);
             paint.push(self.look.color, text, line);
             line.push('\n');
         }

@@ -27,12 +27,12 @@ use crdx_engine::simulation::filter::{Filter, KindPattern};
 use crdx_engine::simulation::known_cluster::given::GivenObjects;
 use crdx_engine::simulation::object::Kind;
 use crdx_engine::simulation::object_store::ObjectStore;
+use crdx_engine::simulation::server_configuration::ServerConfiguration;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates};
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
-use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionConfiguration, LabelSelector, ServerSettings, SettingsError, Timestamp};
 use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
@@ -188,11 +188,12 @@ impl Simulation {
             _ if plan.target.profile.is_some() => cluster.as_ref().map(Live::objects),
             _ => None,
         };
+        let policies = with_static_policies(plan, &releases);
         let reading = admission::Reading {
-            options: &plan.policies,
+            options: &policies,
             input: plan.options.clone(),
             // The cluster's policies are only used together with its objects.
-            live: cluster.as_ref().filter(|_| objects.is_some() && !plan.policies.skips_cluster),
+            live: cluster.as_ref().filter(|_| objects.is_some() && !policies.skips_cluster),
             objects,
             namespace: &namespace,
         };
@@ -207,14 +208,10 @@ impl Simulation {
             || objects.read_managed_fields();
         let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
             let ConfiguredServer { release, plugins, unsimulated, served } = configured.clone();
-            let server = crdx_kinds::builder(release, 0).created_at(plan.now).without_history();
-            let server = if owners { server } else { server.without_managed_fields() };
-            let server = server.with_cluster_state(Arc::new(UnknownCluster));
-            let server = server.with_admission_plugins(plugins.clone());
-            let server = match admission {
-                Some(admission) => admission.configure(server).build(),
-                None => server.build(),
-            };
+            let service_ranges = served.service_ranges.clone();
+            let configuration =
+                ServerConfiguration { release, now: plan.now, tracks_fields: owners, plugins, service_ranges };
+            let server = configuration.builder(admission.as_ref()).without_history().build();
             Simulator {
                 settings: SimulatorSettings {
                     given: Arc::clone(&others),
@@ -231,7 +228,8 @@ impl Simulation {
                 },
                 store: new_store(),
                 lock: Arc::default(),
-                built_in: Arc::new(BuiltInServer::new(release, plan.now, plugins).with_field_ownership(owners)),
+                built_in: Arc::new(BuiltInServer::new(configuration.clone())),
+                configuration,
                 admission: OnceLock::new(),
             }
         };
@@ -259,7 +257,7 @@ impl Simulation {
         stream::take_policies(&run, known, admissions, show);
         simulation.lacks_definitions = lacks_definitions;
         let is_defined = |group: &str, kind: &str| simulation.definition(group, kind).is_some();
-        objects.without_effect(&plan.policies.paths, &is_defined).into_iter().for_each(show);
+        objects.without_effect(&policies.paths, &is_defined).into_iter().for_each(show);
         simulation
     }
 
@@ -396,6 +394,15 @@ fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> 
     }
 }
 
+/// Returns the policies of a plan, with those that the server reads from files.
+fn with_static_policies(plan: &Plan, releases: &ReleaseSet) -> admission::PolicyOptions {
+    let mut policies = plan.policies.clone();
+    let newest = releases.iter().last().unwrap_or(Release::NEWEST);
+    let directories = plan.server.admission.manifest_directories(newest);
+    policies.paths.extend(directories.map(|(_, directory)| directory.to_owned()));
+    policies
+}
+
 /// Reads the settings of the cluster's server.
 fn live_settings(live: &Live, releases: &ReleaseSet) -> LiveSettings {
     match (live.connection(), releases.single()) {
@@ -410,14 +417,18 @@ fn configured(
     live: LiveSettings,
     releases: &ReleaseSet,
 ) -> Result<Vec<ConfiguredServer>, SettingsError> {
-    let depends_on_cluster = live.may_serve_other_apis;
-    let settings = live.settings.replaced_by(settings);
+    let LiveSettings { settings: own, admission_file, lacks_flags, may_serve_other_apis, .. } = live;
+    let settings = own.replaced_by(settings);
     // A copy of the file is given with the flag.
-    let file = live.admission_file.filter(|_| settings.admission == AdmissionConfiguration::default());
+    let lacks_copy = settings.admission == AdmissionConfiguration::default();
+    let file = admission_file.filter(|_| lacks_copy);
     let server = |release| {
         let mut configured = ConfiguredServer::new(&settings, release)?;
-        if depends_on_cluster {
+        if may_serve_other_apis {
             configured = configured.with_apis_of_cluster();
+        }
+        if lacks_flags && lacks_copy {
+            configured = configured.with_unknown_configuration(&settings.enabled_plugins);
         }
         Ok(match &file {
             Some(path) => configured.with_unread_configuration(path),

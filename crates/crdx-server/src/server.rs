@@ -55,7 +55,7 @@ pub use self::http::user::UserInfo;
 pub use admission::{Mutation, Operation};
 pub use builder::ServerBuilder;
 pub use plugins::{AdmissionConfiguration, AdmissionPlugin, AdmissionPlugins, AdmissionRequest, KindPlugin};
-pub use plugins::{PluginFlagError, PluginServers, StaticOrderError, UnsimulatedPlugin};
+pub use plugins::{PluginFlagError, PluginServers, StaticOrderError, UnsimulatedPlugin, plugin_flags};
 pub use registry::consistent_read::ConsistentRead;
 pub use registry::etcd::{REQUEST_LIMIT as ETCD_LIMIT, TOO_LARGE as ETCD_TOO_LARGE};
 pub use registry::journal::{Commit, DEFINITIONS, Journal, RestoredObject};

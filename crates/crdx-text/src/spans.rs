@@ -79,8 +79,8 @@ enum Shared<'a> {
 #[derive(Debug, Default)]
 pub struct Cache {
     index: OnceLock<Index>,
-    /// The number of paths that were located without the index.
-    located: AtomicUsize,
+    /// The number of bytes that were read to locate paths without the index.
+    read: AtomicUsize,
 }
 
 /// The nodes of a text, or those on a path.
@@ -168,8 +168,10 @@ impl Index {
 
 /// The maximum number of steps of a search.
 const BUDGET: usize = 10_000;
-/// The number of paths after which a text is indexed.
-const MOST_LOCATED: usize = 8;
+/// The most times that a text is read to locate paths before it is indexed, which takes about as long.
+const MOST_READ: usize = 2;
+/// The least part of a text, 1/64, that counts as read for each path.
+const LEAST_READ: usize = 64;
 
 impl<'a> Spans<'a> {
     /// Determines the positions in `text`. After a syntax error, only the part before it is available.
@@ -197,15 +199,20 @@ impl<'a> Spans<'a> {
     /// `<nil>` stand for the whole document.
     pub fn locate(&self, path: &str) -> Found {
         let path = if path == NIL_PATH { "" } else { path };
-        let of_path = || Index::of_path(self.text, path).map(|index| index.locate(self.text, path));
-        let found = if self.reads_again() { of_path() } else { None };
-        found.unwrap_or_else(|| self.index().locate(self.text, path))
+        self.located_alone(path).unwrap_or_else(|| self.index().locate(self.text, path))
     }
 
-    /// Returns true if the text has been read so few times that an index would not be worth it.
-    fn reads_again(&self) -> bool {
-        let Cache { index, located } = self.cache();
-        self.syntax == Syntax::Yaml && index.get().is_none() && located.fetch_add(1, Relaxed) < MOST_LOCATED
+    /// The node at a path, by reading only a part of the text; `None` if so much was read that an index is worth it.
+    fn located_alone(&self, path: &str) -> Option<Found> {
+        let Cache { index, read } = self.cache();
+        let length = self.text.len();
+        if self.syntax != Syntax::Yaml || index.get().is_some() || read.load(Relaxed) >= MOST_READ * length {
+            return None;
+        }
+        let found = Index::of_path(self.text, path)?.locate(self.text, path);
+        let end = if found.exact { found.value.range.end } else { length };
+        read.fetch_add(end.max(length / LEAST_READ), Relaxed);
+        Some(found)
     }
 
     /// Like [`Spans::locate`], for a path relative to the node at `prefix` (`items[3]`).

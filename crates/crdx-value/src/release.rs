@@ -37,7 +37,8 @@ pub const V1_37: Minor = Minor(37);
 /// Kubernetes 1.38
 pub const V1_38: Minor = Minor(38);
 
-/// A simulated release: a row of [`RELEASES`], the version that it emulates, and its feature gates.
+/// A simulated release: a row of [`RELEASES`], the version that it emulates, its feature gates, and whether it allows privileged
+/// containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: Minor,
@@ -47,6 +48,7 @@ pub struct Release {
     emulated: Minor,
     /// One bit per [`Gate`], set if the gate is enabled.
     gates: u128,
+    forbids_privileged: bool,
 }
 
 /// The error for a version that a release cannot emulate (`Validate` in `k8s.io/component-base/compatibility/version.go`).
@@ -88,7 +90,7 @@ impl Release {
     const fn from_row(row: &ReleaseRow) -> Self {
         let ReleaseRow { minor, patch, etcd, scheme_line } = *row;
         let gates = gate::defaults(minor, minor, minor.previous());
-        Self { minor, patch, etcd, scheme_line, emulated: minor, gates }
+        Self { minor, patch, etcd, scheme_line, emulated: minor, gates, forbids_privileged: false }
     }
 
     /// The release 1.`minor` with default feature gates; `None` if it is not supported.
@@ -185,6 +187,17 @@ impl Release {
     /// Returns true if a feature gate is enabled.
     pub const fn enables(self, gate: Gate) -> bool {
         self.gates & gate.bit() != 0
+    }
+
+    /// Returns true if containers may be privileged (`capabilities.AllowPrivileged`).
+    pub const fn allows_privileged(self) -> bool {
+        !self.forbids_privileged
+    }
+
+    /// Allows or forbids privileged containers (`--allow-privileged`).
+    #[must_use]
+    pub const fn with_privileged(self, allowed: bool) -> Self {
+        Self { forbids_privileged: !allowed, ..self }
     }
 
     /// Sets feature gates, like `--feature-gates`.

@@ -199,3 +199,8 @@ pub fn lines(text: &str, range: Range<usize>) -> (usize, usize) {
     let first = place(text, range.start).line;
     (first, first + content.matches('\n').count())
 }
+
+/// A list of texts.
+pub fn texts(texts: &[String]) -> Value {
+    Value::Array(texts.iter().map(|text| text.as_str().into()).collect())
+}

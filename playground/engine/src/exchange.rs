@@ -45,7 +45,7 @@ impl Exchanges {
         object([
             ("code", i64::from(response.code).into()),
             ("body", body.into()),
-            ("warnings", crate::simulation::texts(&response.warnings)),
+            ("warnings", crate::documents::texts(&response.warnings)),
         ])
     }
 }

@@ -70,8 +70,8 @@ fn about() -> Value {
     let versions = Release::known().map(|release| release.minor().to_string()).collect::<Vec<_>>();
     let names = Release::known().map(|release| release.to_string()).collect::<Vec<_>>();
     object([
-        ("versions", simulation::texts(&versions)),
-        ("names", simulation::texts(&names)),
+        ("versions", documents::texts(&versions)),
+        ("names", documents::texts(&names)),
         ("newest", Release::NEWEST.minor().to_string().into()),
     ])
 }

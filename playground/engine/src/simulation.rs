@@ -84,19 +84,19 @@ pub fn answer(request: &Request, session: &Session) -> Value {
         ("verdict", outcome.verdict.as_str().into()),
         ("message", outcome.message.as_str().into()),
         ("problems", Value::Array(problems.iter().map(Problem::to_value).collect())),
-        ("warnings", texts(&outcome.warnings)),
-        ("notes", texts(&outcome.notes)),
+        ("warnings", documents::texts(&outcome.warnings)),
+        ("notes", documents::texts(&outcome.notes)),
         ("rules", session.rules.clone()),
     ];
     members.extend(outcome.code.map(|code| ("code", i64::from(code).into())));
     members.extend(outcome.refused.map(|pane| ("refused", pane.as_str().into())));
     if let Some(converted) = session.converted.first() {
         let text = crdx_text::yaml::write::to_string(&converted.crd);
-        members.push(("converted", object([("crd", text.into()), ("changes", texts(&converted.changes))])));
+        members.push(("converted", object([("crd", text.into()), ("changes", documents::texts(&converted.changes))])));
     }
     if let Some(response) = &outcome.response {
         members.push(("stored", stored::answer(response, outcome.document.as_ref())));
-        members.push(("webhooks", texts(&response.webhooks)));
+        members.push(("webhooks", documents::texts(&response.webhooks)));
         members.push(("ruleCost", (response.rule_cost as i64).into()));
         members.extend(response.row.as_ref().map(|row| ("row", row_value(row))));
     }
@@ -297,11 +297,6 @@ fn complete(object: &mut Value) {
     for (key, value) in written {
         metadata.entry(key.to_owned()).or_insert(value);
     }
-}
-
-/// A list of texts.
-pub fn texts(texts: &[String]) -> Value {
-    Value::Array(texts.iter().map(|text| text.as_str().into()).collect())
 }
 
 /// The row that `kubectl get` prints.

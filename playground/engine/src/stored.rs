@@ -1,7 +1,6 @@
 //! The stored object as YAML. Fields that the server set or changed are marked, and the pruned ones are shown where they were.
 
 use crate::documents::{self, Document};
-use crate::simulation::texts;
 use crdx::Response;
 use crdx_text::Syntax;
 use crdx_text::spans::{PathStep, Spans};
@@ -40,9 +39,9 @@ pub fn answer(response: &Response, document: Option<&Document>) -> Value {
         ("yaml", text.into()),
         ("shown", shown.as_str().into()),
         ("marks", Value::Array(marks)),
-        ("pruned", texts(&pruned)),
-        ("defaulted", texts(&defaulted)),
-        ("mutated", texts(&mutated)),
+        ("pruned", documents::texts(&pruned)),
+        ("defaulted", documents::texts(&defaulted)),
+        ("mutated", documents::texts(&mutated)),
     ])
 }
 

@@ -1,8 +1,9 @@
 //! The results of the same request in all releases.
 
+use crate::documents::texts;
 use crate::request::Request;
 use crate::session::Sessions;
-use crate::simulation::{self, Outcome, texts};
+use crate::simulation::{self, Outcome};
 use crdx::Release;
 use crdx_engine::report::Difference;
 use crdx_value::{Value, object};

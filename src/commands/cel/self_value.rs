@@ -1,11 +1,12 @@
 //! The input of `cel`: an object, its old version and the schema of its kind. Both objects are decoded and defaulted,
 //! as they are for rules.
 
-use super::args;
+use super::args::{self, Environment};
 use crate::commands::flags;
 use crate::commands::flags::ObjectName;
 use crate::commands::terminal;
 use crdx_engine::documents::{InputEntry, Note};
+use crdx_engine::examples::{self, Checker, ExampleFields};
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::{self, RequestOptions};
 use crdx_input::required::{Required, Sources};
@@ -61,6 +62,8 @@ pub enum SelfValue {
         new: Value,
         /// The old object.
         old: Option<Value>,
+        /// True if no object is given, so that `new` is an example of the CRD.
+        is_example: bool,
     },
 }
 
@@ -70,6 +73,10 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
     let Some(filename) = &args.filename else {
         // Without these flags, `self` is undeclared.
         let about_object = !args.crds.is_empty() || args.at.is_some() || args.old.is_some();
+        let is_rule = matches!(args.environment(), Environment::Rule);
+        if needed && is_rule && !args.crds.is_empty() && args.old.is_none() {
+            return example(args, release);
+        }
         if needed && about_object {
             return Err(InputError::with_help("the expression uses self, and no object is given", "give one with -f"));
         }
@@ -101,7 +108,27 @@ pub fn read(args: &args::Cel, release: Release, needed: bool) -> Result<SelfValu
         schema,
         new: as_rules_see_it(&version, new)?,
         old: old.map(|old| as_rules_see_it(&version, old)).transpose()?,
+        is_example: false,
     })
+}
+
+/// Returns an example of the only CRD, with which an expression is checked that is not evaluated.
+fn example(args: &args::Cel, release: Release) -> Result<SelfValue, InputError> {
+    let options = InputOptions::default().collecting();
+    let sources = Sources::open(&args.crds, options.clone(), Required::Definition, "--crds");
+    let definitions = parts(documents(sources)?).0;
+    flags::report_notes(&options);
+    let [definition] = definitions.as_slice() else {
+        let message = "the expression uses self, and there are several CRDs";
+        return Err(InputError::with_help(message, "give an object with -f, or one CRD with --crds"));
+    };
+    let unusable =
+        |error: String| InputError::new(format!("the CRD has no example to check the expression with: {error}"));
+    let checker = Checker::new(definition, None, release).map_err(|error| unusable(error.to_string()))?;
+    let example = examples::example(&checker, ExampleFields::Full).map_err(|error| unusable(error.to_string()))?;
+    let version = version_of(&example.object, &definitions, release)?;
+    let new = as_rules_see_it(&version, example.object)?;
+    Ok(SelfValue::Typed { schema: Arc::clone(&checker.schema), new, old: None, is_example: true })
 }
 
 /// Reads the documents of a file or of standard input; `self` may be any YAML or JSON value, not only an object.

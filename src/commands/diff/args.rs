@@ -16,6 +16,9 @@ use crdx_engine::report::FieldPattern;
   # The changes since the branch main
   kubectl crdx diff objects/ --old git:main --crds crds/ --offline
 
+  # The fields of manifests that Argo CD would show as different for ever
+  kubectl crdx diff objects/ --drift --crds crds/ --offline
+
   # The changes of an update (PUT) instead of an apply
   kubectl crdx diff -f object.yaml --replace
 
@@ -40,6 +43,10 @@ pub struct Diff {
     /// creationTimestamp and the last-applied annotation
     #[arg(long, alias = "show-bookkeeping", help_heading = "Output")]
     pub show_last_applied: bool,
+    /// Show instead which fields of a manifest differ from the stored object after each apply, as Argo CD and Flux compare them:
+    /// normalized, dropped, or defaulted in a list; and the manifest that does not differ
+    #[arg(long, conflicts_with = "show_last_applied")]
+    pub drift: bool,
     /// Leave this field out of the comparison, such as spec.replicas, spec.containers[*].image or
     /// `metadata.annotations['example.com/a']`; may be repeated
     #[arg(long = "ignore-field", value_name = "FIELD")]

@@ -4,7 +4,8 @@
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use super::folder;
-use crate::commands::flags::admission_configuration;
+use crate::commands::flags::server::{minor, port_range};
+use crate::commands::flags::{admission_configuration, served};
 use crate::commands::terminal;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_files::open::{created, read_any};
@@ -12,7 +13,7 @@ use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
 use crdx_serve::{Authentication, Running, Runtime, ServeOptions, Webhooks};
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::{AdmissionConfiguration, AdmissionPlugins, ServerSettings};
+use crdx_server::server::{AdmissionConfiguration, AdmissionPlugins, RuntimeConfig, ServerSettings};
 use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::release::{FeatureGates, Release};
@@ -31,18 +32,25 @@ Serves the simulated API for the tests of operators (kubectl crdx envtest): with
 authorization of users. The Kubernetes version is that of the folder, such as 1.33.0-linux-amd64.
 
       --admission-control-config-file string  The configuration of admission plugins.
+      --allow-privileged                  Allow privileged containers. (default false)
       --anonymous-auth                    Answer requests without credentials as system:anonymous. (default true)
       --authorization-mode strings        AlwaysAllow lets system:anonymous do everything; all other modes let every other user.
       --bind-address ip                   The address; only the loopback is served. (default 127.0.0.1)
       --cert-dir string                   The directory of apiserver.crt and apiserver.key, which are made if missing.
       --client-ca-file string             The authorities whose client certificates are accepted: user = CN, groups = O.
+      --default-not-ready-toleration-seconds int
+                                          How long Pods stay on a Node that is not ready. (default 300)
+      --default-unreachable-toleration-seconds int
+                                          How long Pods stay on a Node that is unreachable. (default 300)
       --disable-admission-plugins strings Default admission plugins to disable.
       --emulated-version string           The version to emulate, such as 1.36.
       --enable-admission-plugins strings  Admission plugins to enable besides the default ones.
       --feature-gates strings             Feature gates to set, such as StatefulSetRecreateStrategy=true.
+      --runtime-config mapStringBool      APIs to disable, such as batch/v1=false.
       --secure-port int                   The port. (default 6443)
       --service-account-issuer strings    The issuer and the default audience of service account tokens.
       --service-cluster-ip-range strings  Ranges of cluster IPs, at most one of each family. (default 10.0.0.0/24)
+      --service-node-port-range portRange Node ports of Services. (default 30000-32767)
       --tls-cert-file string              The certificate of the server.
       --tls-private-key-file string       Its key.
       --token-auth-file string            Bearer tokens: lines of token,user,uid,\"group1,group2\".
@@ -51,22 +59,30 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
 ";
 
 const CLUSTER_IP_RANGES: &str = "service-cluster-ip-range";
+const NODE_PORTS: &str = "service-node-port-range";
+const NOT_READY_SECONDS: &str = "default-not-ready-toleration-seconds";
+const UNREACHABLE_SECONDS: &str = "default-unreachable-toleration-seconds";
 
 /// The flags of [`HELP`].
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 23] = [
     "admission-control-config-file",
+    "allow-privileged",
     "anonymous-auth",
     "authorization-mode",
     "bind-address",
     "cert-dir",
     "client-ca-file",
+    NOT_READY_SECONDS,
+    UNREACHABLE_SECONDS,
     "disable-admission-plugins",
     "emulated-version",
     "enable-admission-plugins",
     "feature-gates",
+    "runtime-config",
     "secure-port",
     "service-account-issuer",
     CLUSTER_IP_RANGES,
+    NODE_PORTS,
     "tls-cert-file",
     "tls-private-key-file",
     "token-auth-file",
@@ -101,8 +117,7 @@ struct Config {
     /// True if anonymous requests are authorized like others (`--authorization-mode=AlwaysAllow`).
     always_allow: bool,
     checks_namespaces: bool,
-    /// The ranges of `--service-cluster-ip-range`.
-    ranges: Vec<ServiceRange>,
+    settings: ServerSettings,
     /// Lines for standard error.
     notes: Vec<String>,
 }
@@ -133,12 +148,6 @@ impl Config {
             notes.extend(others);
         }
         let address = address(flags, &mut notes)?;
-        let given = flags.last(CLUSTER_IP_RANGES).filter(|ranges| !ranges.is_empty()).unwrap_or("10.0.0.0/24");
-        if ServiceFamilies::of_ranges(given.split(',')).is_none() {
-            let expected = "is not a CIDR, or one of each address family";
-            return Err(FlagError::value(CLUSTER_IP_RANGES, given, expected).into());
-        }
-        let ranges = given.split(',').filter_map(|range| ServiceRange::parse(range.trim())).collect();
         Ok(Self {
             release: configured.release,
             plugins,
@@ -151,7 +160,7 @@ impl Config {
             anonymous: flags.is_on("anonymous-auth", true)?,
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
-            ranges,
+            settings,
             notes,
         })
     }
@@ -164,20 +173,46 @@ fn settings(flags: &Flags) -> Result<ServerSettings, EnvtestError> {
     for item in flags.items("feature-gates") {
         feature_gates.read(item)?;
     }
-    let version = flags.last("emulated-version").map(crate::commands::flags::server::minor).transpose();
+    let version = flags.last("emulated-version").map(minor).transpose();
     let enabled_plugins = list("enable-admission-plugins");
     let admission = match flags.last("admission-control-config-file").filter(|path| !path.is_empty()) {
         Some(path) => admission_configuration::read(Path::new(path), &enabled_plugins)?,
         None => AdmissionConfiguration::default(),
     };
+    let mut runtime_config = RuntimeConfig::default();
+    for item in flags.items("runtime-config") {
+        runtime_config.read(item)?;
+    }
+    let seconds = |name: &str| flags.last(name).map(|_| flags.number(name, 0_i64)).transpose();
     Ok(ServerSettings {
         emulated_version: version.map_err(|_| FlagError::value("emulated-version", "", "is not 1.N"))?,
         feature_gates,
         enabled_plugins,
         disabled_plugins: list("disable-admission-plugins"),
         admission,
-        ..ServerSettings::default()
+        allow_privileged: Some(flags.is_on("allow-privileged", false)?),
+        runtime_config,
+        node_ports: node_ports(flags)?,
+        service_ranges: service_ranges(flags)?,
+        not_ready_seconds: seconds(NOT_READY_SECONDS)?,
+        unreachable_seconds: seconds(UNREACHABLE_SECONDS)?,
     })
+}
+
+/// The node ports of Services, unless they are the default ones.
+fn node_ports(flags: &Flags) -> Result<Option<(u16, u16)>, FlagError> {
+    let Some(text) = flags.last(NODE_PORTS).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let range = port_range(text).map_err(|_| FlagError::value(NODE_PORTS, text, "is not FIRST-LAST"))?;
+    Ok(Some(range))
+}
+
+/// The ranges of cluster IPs.
+fn service_ranges(flags: &Flags) -> Result<Vec<ServiceRange>, FlagError> {
+    let given = flags.last(CLUSTER_IP_RANGES).filter(|ranges| !ranges.is_empty()).unwrap_or("10.0.0.0/24");
+    let ranges: Option<Vec<ServiceRange>> = given.split(',').map(|range| ServiceRange::parse(range.trim())).collect();
+    ranges
+        .filter(|ranges| ServiceFamilies::of(ranges.iter().map(|range| range.family())).is_some())
+        .ok_or_else(|| FlagError::value(CLUSTER_IP_RANGES, given, "is not a CIDR, or one of each address family"))
 }
 
 /// The address of `--bind-address`; that of the loopback for all addresses of this machine.
@@ -241,8 +276,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         .with_built_in_kinds()
         .with_content_validation()
         .with_generated_fields()
-        .with_service_ranges(config.ranges.clone())
         .with_pause_before_removal(crdx_serve::PAUSE_BEFORE_REMOVAL);
+    server = served::configure(server, &config.settings, config.release)?;
     if let Some(issuer) = &config.issuer {
         server = server.with_token_issuer(issuer);
     }
@@ -268,7 +303,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
 /// cluster IP is the first address of the first range.
 fn publish(server: &Server, config: &Config, now: Timestamp) {
     const PATH: &str = "/api/v1/namespaces/default/services?fieldManager=kube-apiserver";
-    let address = config.ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
+    let address = config.settings.service_ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
     let number = |port: u16| Value::Int(port.into());
     let https = object([
         ("name", Value::from("https")),
@@ -338,14 +373,7 @@ mod tests {
         assert_eq!(config.certificate, Certificate::Directory("/tmp/d".into()));
         assert_eq!(config.client_ca, Some("/tmp/d/client-cert-auth-ca.crt".into()));
         assert!(config.anonymous && !config.always_allow && config.checks_namespaces);
-        assert_eq!(
-            config.notes,
-            [
-                "--allow-privileged has no effect",
-                "--etcd-servers has no effect",
-                "--service-account-key-file has no effect"
-            ]
-        );
+        assert_eq!(config.notes, ["--etcd-servers has no effect", "--service-account-key-file has no effect"]);
     }
 
     #[test]
@@ -384,11 +412,8 @@ mod tests {
             config("--enable-admission-plugins=Other").unwrap_err(),
             "--enable-admission-plugins plugin \"Other\" is unknown"
         );
-        let noted = config("--feature-gates=ImageVolumeWithDigest=true").unwrap().notes;
-        assert_eq!(
-            noted,
-            ["the effect of --feature-gates ImageVolumeWithDigest=true on some objects is not simulated"]
-        );
+        let noted = config("--feature-gates=GitRepoVolumeDriver=true").unwrap().notes;
+        assert_eq!(noted, ["the effect of --feature-gates GitRepoVolumeDriver=true on some objects is not simulated"]);
     }
 
     #[test]

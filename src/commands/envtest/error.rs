@@ -2,8 +2,9 @@
 
 use super::flags::FlagError;
 use crate::commands::flags::admission_configuration::AdmissionConfigurationError;
+use crate::commands::flags::static_policies::StaticPoliciesError;
 use crdx_serve::{AuthenticationError, TlsError};
-use crdx_server::server::SettingsError;
+use crdx_server::server::{RuntimeConfigError, SettingsError};
 use crdx_value::release::FeatureGatesError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,12 @@ pub enum EnvtestError {
     /// The configuration of admission plugins cannot be used.
     #[error("--admission-control-config-file: {0}")]
     Admission(#[from] AdmissionConfigurationError),
+    /// The server does not start with its policies in files.
+    #[error("--admission-control-config-file: {0}")]
+    Policies(#[from] StaticPoliciesError),
+    /// A text is no `--runtime-config`.
+    #[error("--runtime-config: {0}")]
+    RuntimeConfig(#[from] RuntimeConfigError),
     /// A flag needs another one.
     #[error("--{0} needs --{1}")]
     Needs(&'static str, &'static str),

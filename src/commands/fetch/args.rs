@@ -36,6 +36,10 @@ pub struct Fetch {
     /// repeated; paths are left out, because they need no download
     #[arg(long, value_name = "URL")]
     pub crds: Vec<String>,
+    /// A chart that a `HelmRelease` of Flux names, for --render: `oci://HOST/REPOSITORY:TAG` or
+    /// `helm+https://HOST/PATH/NAME@VERSION`; may be repeated
+    #[arg(long, value_name = "URL", conflicts_with = "from_cluster")]
+    pub charts: Vec<String>,
     /// Resolve entries of the catalog by this index, a file or a URL, instead of the one of this program
     #[arg(long, value_name = "FILE")]
     pub catalog: Option<String>,

@@ -96,9 +96,11 @@ impl Saved {
         let number = |key: &str| version.str_at(&[key]).map(str::to_owned);
         self.description.version = number("major").zip(number("minor"));
         let release = crdx_cluster::simulated(Ok(connection)).release;
-        let LiveSettings { settings, admission_file, notes, .. } = crdx_cluster::settings(connection, release);
+        let LiveSettings { settings, admission_file, lacks_flags, notes, .. } =
+            crdx_cluster::settings(connection, release);
         self.description.settings = settings;
         self.description.admission_file = admission_file;
+        self.description.lacks_flags = lacks_flags;
         self.description.unknown_settings = notes;
         for saved in SavedResource::ALL.into_iter().filter(|saved| with_permissions || !saved.is_optional) {
             // The preferred version comes first.

@@ -8,6 +8,7 @@ use crdx_files::digest::sha256;
 use crdx_files::project::LOCK;
 use crdx_files::{cache, replace};
 use crdx_input::Ignore;
+use crdx_input::archive;
 use crdx_input::packed_path;
 use crdx_input::remote::lock::Lock;
 use crdx_input::remote::url::{self, is_url};
@@ -31,6 +32,8 @@ struct Wanted {
     inside: BTreeSet<Option<String>>,
     /// The hash that the catalog has.
     sha256: Option<String>,
+    /// True for a chart, which need not have CRDs.
+    is_chart: bool,
 }
 
 /// Adds a URL, which may have a path inside.
@@ -82,6 +85,10 @@ fn download(args: &args::Fetch, path: &Path) -> Result<(Vec<Fetched>, Vec<FetchP
         source.sources.iter().for_each(|url| add(&mut wanted, url, source.sha256.as_deref()));
     }
     args.crds.iter().filter(|entry| is_url(entry)).for_each(|url| add(&mut wanted, url, None));
+    for chart in &args.charts {
+        let one = wanted.entry(url::name(chart)).or_default();
+        (one.url, one.is_chart) = (chart.clone(), true);
+    }
     let ignore = Ignore::new(&args.ignore)
         .map_err(|error| FetchProblem::new(error.to_string(), "correct the pattern of --ignore"))?;
     if wanted.is_empty() {
@@ -119,7 +126,7 @@ fn one(
     updates: bool,
     cache: &Path,
 ) -> Result<Fetched, FetchProblem> {
-    if !url::is_http(&wanted.url) {
+    if url::kind(&wanted.url).is_none() {
         let error = RemoteError::Scheme(name.to_owned());
         return Err(FetchProblem::new(error.to_string(), error.hint(&wanted.url)));
     }
@@ -144,6 +151,9 @@ fn one(
         Some(_) => "changed",
         None => "added",
     };
+    if wanted.is_chart && !archive::is_archive(&content) {
+        return Err(FetchProblem::new(format!("{name} is no packed chart"), "check the URL"));
+    }
     let mut crds = 0;
     for inside in &wanted.inside {
         crds += SourceDefinitions::read(name, inside.as_deref(), content.clone(), ignore)?.len();

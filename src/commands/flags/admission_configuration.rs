@@ -7,6 +7,7 @@ use crdx_kinds::ConfigurationError;
 use crdx_server::server::AdmissionConfiguration;
 use crdx_text as text;
 use crdx_value::Value;
+use crdx_value::release::Release;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -75,14 +76,14 @@ pub fn read(path: &Path, enabled: &[String]) -> Result<AdmissionConfiguration, A
         }
     }
     let relative = configuration
-        .manifest_directories()
+        .manifest_directories(Release::NEWEST)
         .map(|(_, directory)| directory)
         .find(|directory| !Path::new(directory).is_absolute());
     if let Some(directory) = relative.map(str::to_owned) {
         return Err(AdmissionConfigurationError::Relative(directory));
     }
-    for (plugin, directory) in configuration.manifest_directories() {
-        static_manifests::check(plugin, Path::new(directory))?;
+    for (plugin, directory) in configuration.manifest_directories(Release::NEWEST) {
+        static_manifests::read(plugin, Path::new(directory))?;
     }
     Ok(configuration)
 }

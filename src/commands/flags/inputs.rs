@@ -76,5 +76,5 @@ impl From<FieldValidation> for kubectl::FieldValidation {
 
 /// Parses `-l` as kubectl does; the rules do not depend on the server's version.
 fn selector(text: &str) -> Result<LabelSelector, GoError> {
-    Ok(LabelSelector::parse(text, Release::NEWEST)?)
+    LabelSelector::parse(text, Release::NEWEST)
 }

@@ -115,7 +115,7 @@ impl Paths {
         namespace: Option<&str>,
         of_target: &ChartValues,
     ) -> InputOptions {
-        let Rendering { values, set, api_versions, enable_helm, load_restrictor } = &self.rendering;
+        let Rendering { values, set, api_versions, substitute, enable_helm, load_restrictor } = &self.rendering;
         let settings = || RenderSettings {
             namespace: namespace.map(str::to_owned),
             release: releases.map(ReleaseSet::newest),
@@ -124,6 +124,7 @@ impl Paths {
                 set: set.iter().chain(&of_target.set).cloned().collect(),
             },
             api_versions: api_versions.clone(),
+            substitute: substitute.iter().cloned().collect(),
             enable_helm: *enable_helm,
             load_restrictor: load_restrictor.map(LoadRestrictor::name),
         };

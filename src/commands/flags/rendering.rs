@@ -14,6 +14,9 @@ pub struct Rendering {
     /// An API version that charts see as served by the cluster, as helm's --api-versions; may be repeated
     #[arg(long, value_name = "VERSION", help_heading = "Files", requires = "render")]
     pub api_versions: Vec<String>,
+    /// A variable of postBuild of a Flux Kustomization; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Files", requires = "render")]
+    pub substitute: Vec<(String, String)>,
     /// Let kustomize inflate charts (`helmCharts`), as its --enable-helm
     #[arg(long, help_heading = "Files", requires = "render")]
     pub enable_helm: bool,
@@ -30,6 +33,16 @@ pub enum LoadRestrictor {
     LoadRestrictionsRootOnly,
     /// All files
     LoadRestrictionsNone,
+}
+
+/// The text is not a variable with its value.
+#[derive(Debug, thiserror::Error)]
+#[error("write NAME=VALUE")]
+pub struct NoVariable;
+
+fn variable(text: &str) -> Result<(String, String), NoVariable> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(NoVariable)?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl LoadRestrictor {

@@ -8,6 +8,7 @@ use crdx_cluster::Connection;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_output::printable::complain;
 use crdx_server::server::{AdmissionConfiguration, RuntimeConfig, RuntimeConfigError, ServerSettings};
+use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
 use std::path::PathBuf;
 
@@ -36,16 +37,25 @@ pub struct Server {
     /// APIs that the server serves or does not serve, such as storage.k8s.io/v1beta1=true or api/alpha=true; may be repeated
     #[arg(long, value_name = "KEY=BOOL,...", value_parser = runtime_config)]
     pub runtime_config: Vec<RuntimeConfig>,
+    /// The ranges of cluster IPs that the server allocates, at most one of each address family; by default those of the cluster
+    #[arg(long, value_name = "CIDR,...", value_delimiter = ',', value_parser = address_range)]
+    pub service_cluster_ip_range: Vec<ServiceRange>,
     /// The node ports that the server allocates [default: 30000-32767]
     #[arg(long, value_name = "FIRST-LAST", value_parser = port_range)]
     pub service_node_port_range: Option<(u16, u16)>,
+    /// How long Pods without a toleration of their own stay on a Node that is not ready [default: 300]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub default_not_ready_toleration_seconds: Option<i64>,
+    /// How long Pods without a toleration of their own stay on a Node that is unreachable [default: 300]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub default_unreachable_toleration_seconds: Option<i64>,
 }
 
 impl Server {
     /// Reads the settings.
     ///
     /// # Errors
-    /// Returns an error if the configuration of the plugins cannot be used.
+    /// Returns an error if the configuration of the plugins or the ranges of cluster IPs cannot be used.
     pub fn settings(&self) -> Result<ServerSettings, Error> {
         let mut feature_gates = FeatureGates::default();
         for gates in &self.feature_gates {
@@ -58,6 +68,12 @@ impl Server {
                 .map_err(|error| Error::input(format!("--admission-control-config-file: {error}")))?,
             None => crdx_server::server::AdmissionConfiguration::default(),
         };
+        let service_ranges = self.service_cluster_ip_range.clone();
+        if !service_ranges.is_empty()
+            && ServiceFamilies::of(service_ranges.iter().map(|range| range.family())).is_none()
+        {
+            return Err(Error::usage("--service-cluster-ip-range: give one range, or one of each address family"));
+        }
         Ok(ServerSettings {
             emulated_version: self.emulated_version,
             feature_gates,
@@ -67,6 +83,9 @@ impl Server {
             allow_privileged: self.allow_privileged,
             runtime_config,
             node_ports: self.service_node_port_range,
+            service_ranges,
+            not_ready_seconds: self.default_not_ready_toleration_seconds,
+            unreachable_seconds: self.default_unreachable_toleration_seconds,
         })
     }
 }
@@ -142,14 +161,19 @@ pub fn minor(text: &str) -> Result<Minor, ArgumentError> {
 }
 
 /// Parses `KEY=true,KEY=false`.
-fn runtime_config(text: &str) -> Result<RuntimeConfig, RuntimeConfigError> {
+pub fn runtime_config(text: &str) -> Result<RuntimeConfig, RuntimeConfigError> {
     let mut config = RuntimeConfig::default();
     config.read(text)?;
     Ok(config)
 }
 
+/// Parses a range of addresses such as `10.96.0.0/12`.
+pub fn address_range(text: &str) -> Result<ServiceRange, ArgumentError> {
+    ServiceRange::parse(text.trim()).ok_or(ArgumentError::Form("a range such as 10.96.0.0/12"))
+}
+
 /// Parses `FIRST-LAST`.
-fn port_range(text: &str) -> Result<(u16, u16), ArgumentError> {
+pub fn port_range(text: &str) -> Result<(u16, u16), ArgumentError> {
     let form = ArgumentError::Form("FIRST-LAST, such as 30000-32767");
     let range = text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     range.filter(|(first, last)| first <= last).ok_or(form)

@@ -50,12 +50,12 @@ pub enum ManifestError {
     ParamRef(String),
 }
 
-/// Checks the directory of a plugin, such as `ValidatingAdmissionPolicy`.
+/// Reads the directory of a plugin, such as `ValidatingAdmissionPolicy`: its policies and bindings.
 ///
 /// # Errors
 /// Returns the reason why the server would not start.
-pub fn check(plugin: &str, directory: &Path) -> Result<(), StaticManifestsError> {
-    let mut manifests = Manifests { plugin, policies: BTreeSet::new(), bindings: BTreeMap::new() };
+pub fn read(plugin: &str, directory: &Path) -> Result<Vec<Value>, StaticManifestsError> {
+    let mut manifests = Manifests { plugin, policies: BTreeSet::new(), bindings: BTreeMap::new(), objects: Vec::new() };
     for file in files(directory)? {
         let text = read_regular(&file).map_err(|error| StaticManifestsError::File(file.clone(), error))?;
         for chunk in Chunks::new(text.as_slice()) {
@@ -67,7 +67,7 @@ pub fn check(plugin: &str, directory: &Path) -> Result<(), StaticManifestsError>
     }
     match manifests.bindings.into_iter().find(|(_, policy)| !manifests.policies.contains(policy)) {
         Some((binding, policy)) => Err(StaticManifestsError::NoPolicy(binding, policy)),
-        None => Ok(()),
+        None => Ok(manifests.objects),
     }
 }
 
@@ -95,6 +95,8 @@ struct Manifests<'a> {
     policies: BTreeSet<String>,
     /// The bindings, and the names of their policies.
     bindings: BTreeMap<String, String>,
+    /// The policies and bindings, with their kind and version.
+    objects: Vec<Value>,
 }
 
 impl Manifests<'_> {
@@ -133,10 +135,17 @@ impl Manifests<'_> {
             _ => {}
         }
         let has = |field: &str| object.at(&["spec", field]).is_some_and(|value| !value.is_null());
+        let typed = |kind: &str| {
+            let mut typed = object.clone();
+            typed.insert_at(&["apiVersion"], API_VERSION.into());
+            typed.insert_at(&["kind"], kind.into());
+            typed
+        };
         if !is_binding {
             if has("paramKind") {
                 return Err(ManifestError::ParamKind { kind, name });
             }
+            self.objects.push(typed(&kind));
             self.policies.insert(name);
             return Ok(());
         }
@@ -147,6 +156,7 @@ impl Manifests<'_> {
             _ if has("paramRef") => return Err(ManifestError::ParamRef(name)),
             _ => {}
         }
+        self.objects.push(typed(&kind));
         self.bindings.insert(name, policy);
         Ok(())
     }
@@ -163,7 +173,7 @@ mod tests {
     fn checked(documents: &[&str]) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.yaml"), documents.join("---\n")).unwrap();
-        let error = check("ValidatingAdmissionPolicy", dir.path()).err()?.to_string();
+        let error = read("ValidatingAdmissionPolicy", dir.path()).err()?.to_string();
         Some(error.replace(&format!("error loading {}/a.yaml: ", dir.path().display()), ""))
     }
 
@@ -212,10 +222,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.yaml");
         std::fs::write(&file, "").unwrap();
-        assert!(matches!(check("ValidatingAdmissionPolicy", &file), Err(StaticManifestsError::NoDirectory(_))));
+        assert!(matches!(read("ValidatingAdmissionPolicy", &file), Err(StaticManifestsError::NoDirectory(_))));
         let none = dir.path().join("none");
-        assert!(matches!(check("ValidatingAdmissionPolicy", &none), Err(StaticManifestsError::Unreadable(..))));
+        assert!(matches!(read("ValidatingAdmissionPolicy", &none), Err(StaticManifestsError::Unreadable(..))));
         std::fs::write(dir.path().join("a.txt"), "a: [").unwrap();
-        assert!(check("ValidatingAdmissionPolicy", dir.path()).is_ok());
+        assert!(read("ValidatingAdmissionPolicy", dir.path()).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! The arguments of `kubectl crdx lint`.
 
-use crate::commands::flags::{ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
+use crate::commands::flags::{BaselineFile, ClusterArgs, KubernetesVersions, Paths, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 
 /// `lint`
@@ -23,6 +23,9 @@ use clap::Args as ClapArgs;
 
   # An admission policy, with its expressions checked against the types of the CRDs
   kubectl crdx lint policy.yaml --crds crds/
+
+  # Conventions of fields: names, types, descriptions, list types
+  kubectl crdx lint crd.yaml --conventions --severity BooleanField=off
 
   # A CRD of apiextensions.k8s.io/v1beta1 as v1
   kubectl crdx lint --convert old-crd.yaml > crd.yaml
@@ -53,6 +56,10 @@ pub struct Lint {
     /// Try more cases and objects for the findings that an object or a proof shows
     #[arg(long, conflicts_with = "convert")]
     pub thorough: bool,
+    /// Also report fields that do not follow the conventions of Kubernetes APIs (docs/conventions.md); --severity sets the
+    /// severity of each, or switches it off
+    #[arg(long, conflicts_with = "convert")]
+    pub conventions: bool,
     /// Print CRDs of v1beta1 as v1, and report the changes of the conversion on standard error
     #[arg(long, conflicts_with = "render")]
     pub convert: bool,
@@ -76,6 +83,9 @@ pub struct Lint {
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,
+    /// The findings that the project accepts.
+    #[command(flatten)]
+    pub baseline: BaselineFile,
     /// The cluster to read with --live.
     #[command(flatten)]
     pub cluster: ClusterArgs,

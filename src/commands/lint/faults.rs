@@ -1,5 +1,6 @@
 //! Adds the faults of a CRD that an object or a proof shows to its findings.
 
+use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::check::Linted;
 use crdx_engine::report::{Diagnostic, Verdict};
 use crdx_engine::search::faults::{Fault, FaultEffort, faults};
@@ -13,10 +14,11 @@ pub fn add(linted: &mut Linted, definition: &Value, locator: &dyn FieldLocator, 
     if linted.item.verdict != Verdict::Accepted {
         return;
     }
-    linted
-        .item
-        .warnings
-        .extend(faults(definition, release, effort).into_iter().map(|fault| diagnostic(fault, locator)));
+    let expressions = linted.costs.iter().flat_map(|(cost, _)| &cost.expressions);
+    let expensive = expressions.filter(|one| !one.message && one.each > PER_CALL_LIMIT);
+    let expensive = expensive.map(|one| one.crd_field.as_str()).collect();
+    let found = faults(definition, release, effort, &expensive);
+    linted.item.warnings.extend(found.into_iter().map(|fault| diagnostic(fault, locator)));
 }
 
 fn diagnostic(fault: Fault, locator: &dyn FieldLocator) -> Diagnostic {

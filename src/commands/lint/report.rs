@@ -21,7 +21,7 @@ use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::report::members::location_object;
 use crdx_output::report::text::{Style, TextReport};
-use crdx_output::{Cell, Column, Paint, TableStyle, bounded_table, printable};
+use crdx_output::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crdx_server::crd::validation::rules::{EXPRESSION_COST_LIMIT, SCHEMA_COST_LIMIT};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Value, object};
@@ -36,7 +36,7 @@ const COSTS: &[Column] = &[
     Column::always("TIMES"),
     Column::always("TOTAL"),
     Column::always("SHARE"),
-    Column::text("RULE"),
+    Column::note("RULE"),
 ];
 
 /// The columns of the table of a policy's expressions.
@@ -45,7 +45,7 @@ const EXPRESSIONS: &[Column] = &[
     Column::location("FIELD"),
     Column::always("COST"),
     Column::always("SHARE"),
-    Column::text("EXPRESSION"),
+    Column::note("EXPRESSION"),
 ];
 
 /// What `lint` prints for CRDs and policies.
@@ -68,12 +68,11 @@ impl Report for LintReport {
     fn count(&mut self, linted: &Linted) {
         let exit = match linted.item.verdict {
             Verdict::CannotTell => Exit::CannotTell,
-            Verdict::Rejected => Exit::Rejected,
-            _ if !linted.breaking.is_empty() || linted.item.fails_by_severity() => Exit::Rejected,
+            _ if breaks(linted) || linted.item.fails() => Exit::Rejected,
             _ => Exit::Accepted,
         };
         self.exit = self.exit.max(exit);
-        self.counts.add(&linted.item, linted.breaking.len());
+        self.counts.add(&linted.item, &linted.breaking);
     }
 
     fn json(&mut self, linted: &Linted) -> impl IntoIterator<Item = String> {
@@ -128,8 +127,7 @@ impl Report for LintReport {
 impl LintReport {
     /// Returns true if a result is not shown.
     fn hides(&self, linted: &Linted) -> bool {
-        let Linted { item, breaking, .. } = linted;
-        self.quiet && matches!(item.verdict, Verdict::Accepted | Verdict::Skipped) && breaking.is_empty()
+        self.quiet && linted.item.verdict != Verdict::CannotTell && !linted.item.fails() && !breaks(linted)
     }
 
     /// Creates a report without items.
@@ -189,7 +187,7 @@ impl LintReport {
         };
         let rows: Vec<Vec<Cell>> = expressions.iter().map(row).collect();
         let head = format!("\nExpressions, against the limit of {} for one evaluation:\n", count(PER_CALL_LIMIT));
-        head + &bounded_table::table(EXPRESSIONS, self.look, &rows)
+        head + &Columns::text(EXPRESSIONS, self.look, &rows)
     }
 
     fn costs(&self, costs: &[(SchemaCost, Vec<SourceLocation>)]) -> String {
@@ -212,7 +210,7 @@ impl LintReport {
             ]);
         }
         let mut text = format!("\nRules, against the limit of {} each:\n", count(EXPRESSION_COST_LIMIT));
-        text.push_str(&bounded_table::table(COSTS, self.look, &rows));
+        text.push_str(&Columns::text(COSTS, self.look, &rows));
         for (cost, location) in costs.iter().flat_map(|(schema, locations)| schema.expressions.iter().zip(locations)) {
             text.push_str(&estimates(cost, location));
         }
@@ -239,8 +237,10 @@ impl LintReport {
 
     fn breaking(&self, changes: &[LocatedChange]) -> String {
         let mut text = String::new();
-        for LocatedChange { change, location, evidence } in changes {
-            let ratcheting = change.ratcheting.text();
+        for LocatedChange { change, location, evidence, known } in changes {
+            let known_text = known.as_ref().map(|known| format!("; {}", known.text())).unwrap_or_default();
+            let help = change.ratcheting.text() + &known_text;
+            let severity = if known.is_some() { MessageSeverity::Note } else { MessageSeverity::Warning };
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()
             } else {
@@ -248,18 +248,16 @@ impl LintReport {
             };
             let message = format!("breaking: {}{versions}: {}", change.path, change.detail);
             text.push('\n');
-            text.push_str(&excerpt::render(
-                MessageSeverity::Warning,
-                &message,
-                location,
-                Some(&ratcheting),
-                self.look.color,
-            ));
+            text.push_str(&excerpt::render(severity, &message, location, Some(&help), self.look.color));
             text.push_str(&evidence::text(evidence));
         }
         if !changes.is_empty() {
             let s = if changes.len() == 1 { "" } else { "s" };
-            let _ = writeln!(text, "\n{} breaking change{s}", changes.len());
+            let known = match changes.iter().filter(|change| change.known.is_some()).count() {
+                0 => String::new(),
+                n => format!(" ({n} in the baseline)"),
+            };
+            let _ = writeln!(text, "\n{} breaking change{s}{known}", changes.len());
         }
         text
     }
@@ -284,15 +282,20 @@ fn json_item(linted: &Linted) -> String {
     json::item(&item, more.into())
 }
 
+/// Returns true if a breaking change is not in the baseline.
+fn breaks(linted: &Linted) -> bool {
+    linted.breaking.iter().any(|change| change.known.is_none())
+}
+
 /// Returns a failed case for a CRD that breaks stored objects, as in the exit code.
 fn case(linted: &Linted) -> Case {
     let mut case = Case::from_report(&linted.item);
-    if case.outcome == Outcome::Passed && !linted.breaking.is_empty() {
+    if case.outcome == Outcome::Passed && breaks(linted) {
         case.outcome = Outcome::Failed;
         case.result = "breaking";
     }
-    case.findings.extend(linted.breaking.iter().map(|LocatedChange { change, location, .. }| Finding {
-        level: Level::Warning,
+    case.findings.extend(linted.breaking.iter().map(|LocatedChange { change, location, known, .. }| Finding {
+        level: if known.is_some() { Level::Note } else { Level::Warning },
         rule: format!("breaking/{}", change.kind.as_str()),
         field: Some(change.path.clone()),
         message: format!("breaking: {}: {}", change.path, change.detail),
@@ -300,6 +303,7 @@ fn case(linted: &Linted) -> Case {
         replacement: None,
         help: Some(change.ratcheting.text()),
         location: location.clone(),
+        known: known.clone(),
     }));
     case
 }
@@ -418,7 +422,7 @@ fn schema_value(schema: &SchemaCost) -> Value {
     value
 }
 
-fn change_value(LocatedChange { change, location, evidence }: &LocatedChange) -> Value {
+fn change_value(LocatedChange { change, location, evidence, known }: &LocatedChange) -> Value {
     let mut value = object([
         ("path", Value::from(change.path.as_str())),
         ("type", change.kind.as_str().into()),
@@ -436,6 +440,7 @@ fn change_value(LocatedChange { change, location, evidence }: &LocatedChange) ->
     }
     if let Some(members) = value.as_object_mut() {
         members.extend(evidence::members(evidence));
+        members.extend(known.as_ref().map(|known| ("baseline".to_owned(), json::known_finding(known))));
     }
     value
 }

@@ -160,10 +160,9 @@ mod tests {
     use super::*;
     use crdx_text::json::read;
 
-    fn words(tool: &str, arguments: &str, directory: &Path) -> Result<Vec<String>, String> {
+    fn words(tool: &str, arguments: &str, directory: &Path) -> Result<Vec<String>, CallError> {
         let tool = ALL.iter().find(|one| one.name == tool).unwrap();
-        let line =
-            command_line(tool, &read(arguments.as_bytes()).unwrap(), directory).map_err(|error| error.to_string())?;
+        let line = command_line(tool, &read(arguments.as_bytes()).unwrap(), directory)?;
         Ok(line.words.iter().map(|word| word.to_str().unwrap().to_owned()).collect())
     }
 
@@ -188,17 +187,25 @@ mod tests {
         fs::create_dir(&inner).unwrap();
         fs::write(directory.path().join("secret.yaml"), "").unwrap();
         for path in ["../secret.yaml", "/etc/passwd", ".."] {
-            let error = words("validate", &format!(r#"{{"paths":["{path}"]}}"#), &inner).unwrap_err();
+            let error = words("validate", &format!(r#"{{"paths":["{path}"]}}"#), &inner).unwrap_err().to_string();
             assert!(error.contains("is not in the working directory"), "{error}");
         }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("../secret.yaml", inner.join("link.yaml")).unwrap();
-            assert!(words("validate", r#"{"old":"link.yaml"}"#, &inner).unwrap_err().contains("working directory"));
+            assert!(
+                words("validate", r#"{"old":"link.yaml"}"#, &inner)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("working directory")
+            );
         }
         for url in ["https://example.com/crd.yaml", "git:HEAD"] {
             assert!(
-                words("lint", &format!(r#"{{"paths":["{url}"]}}"#), &inner).unwrap_err().contains("cannot be read")
+                words("lint", &format!(r#"{{"paths":["{url}"]}}"#), &inner)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("cannot be read")
             );
         }
     }
@@ -206,7 +213,7 @@ mod tests {
     #[test]
     fn wrong_arguments_are_named() {
         let directory = tempfile::tempdir().unwrap();
-        let error = |tool, arguments| words(tool, arguments, directory.path()).unwrap_err();
+        let error = |tool, arguments| words(tool, arguments, directory.path()).unwrap_err().to_string();
         assert_eq!(error("cel", "{}"), "expression is missing");
         assert_eq!(error("validate", r#"{"paths":"a"}"#), "paths must be an array of strings");
         assert_eq!(error("example", r#"{"type":"a","minimal":"yes"}"#), "minimal must be a boolean");

@@ -56,8 +56,11 @@ const CRDS: Parameter =
     parameter("crds", Form::PathsOf("--crds"), "Files and directories with CustomResourceDefinitions");
 const OLD: Parameter =
     parameter("old", Form::PathOf("--old"), "A file or directory with the existing objects, for an update");
-const VERSION: Parameter =
-    parameter("kubernetesVersion", Form::TextOf("--kubernetes-version"), "The version to simulate, such as 1.37");
+const VERSION: Parameter = parameter(
+    "kubernetesVersion",
+    Form::TextOf("--kubernetes-version"),
+    "The minor version of Kubernetes to simulate, as 1.N",
+);
 const POLICIES: Parameter = parameter(
     "policies",
     Form::PathsOf("--policies"),

@@ -265,6 +265,7 @@ fn case(proved: &Proved) -> Case {
         message,
         diff,
         replacement: None,
+        known: None,
         help: None,
         location: proved.location.clone(),
     };

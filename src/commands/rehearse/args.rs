@@ -14,6 +14,9 @@ use std::path::PathBuf;
   # Offline: the new CRD, the current one and the stored objects
   kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
 
+  # The CRDs of an operator: what to do before, during and after its upgrade
+  kubectl crdx rehearse new/crds/ --old old/crds/ -f objects/ --offline
+
   # The effect of an upgrade of the cluster from 1.34 to 1.37 on a CRD and its stored objects
   kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline \\
     --kubernetes-version 1.34..1.37
@@ -30,10 +33,10 @@ tolerates most errors in fields that do not change.
 Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, or the CRD or a policy is \
 rejected, 2 rehearse cannot tell, or the usage is wrong.")]
 pub struct Rehearse {
-    /// A file with the new CRD
+    /// A file, directory or archive with the new CRD, or with all CRDs of an operator
     #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]
     pub definition: Option<String>,
-    /// A file with the current CRD, or git:REF for the new CRD's file as of a commit [default: that of the cluster; with --offline none, and objects are read unchanged]
+    /// A file, directory or archive with the current CRDs, or git:REF for the new ones as of a commit [default: that of the cluster; with --offline none, and objects are read unchanged]
     #[arg(long, value_name = "OLD_CRD")]
     pub old: Option<String>,
     /// A file or directory with the CRDs of the objects, for --policies [default: those of the cluster]

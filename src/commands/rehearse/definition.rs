@@ -11,7 +11,7 @@ use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
-use crdx_engine::report::{Action, RunNote, SourceLocation};
+use crdx_engine::report::{Action, ObjectReport, RunNote, SourceLocation};
 use crdx_engine::simulation::answer;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
@@ -24,35 +24,34 @@ use crdx_value::release::Release;
 use std::sync::Mutex;
 
 /// A CRD with its source.
-struct RehearsedDefinition {
-    object: Object,
-    value: Value,
+pub struct RehearsedDefinition {
+    pub object: Object,
+    pub value: Value,
 }
 
-/// Rehearses the new CRD at `path`.
+impl RehearsedDefinition {
+    pub fn name(&self) -> &str {
+        self.value.str_at(&["metadata", "name"]).unwrap_or_default()
+    }
+}
+
+/// Rehearses one new CRD.
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
-pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Error> {
-    if args.policies.are_given() {
-        let help = "give --policies, and the CRDs with --crds";
-        return Err(Error::usage_with_help("policies are rehearsed without a new CRD", help));
-    }
-    let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
-    if args.cluster.is_offline() && !from_files {
-        return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
-    }
+pub fn run(
+    args: &args::Rehearse,
+    (new, given_old): (RehearsedDefinition, Option<RehearsedDefinition>),
+    options: &InputOptions,
+    color: Color,
+) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let target = args.cluster.target();
     let live = Live::new(target.clone());
-    let options = args.reading.options();
-    let new = definition(path, &options)?;
-    let name = new.value.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-    let old = match &args.old {
-        Some(path) => {
-            let options = InputOptions { reads_commits: true, ..options.clone() };
-            Some(definition(path, &options)?.value)
-        }
+    let from_files = has_files(args);
+    let name = new.name().to_owned();
+    let old = match given_old {
+        Some(old) => Some(old.value),
         None if args.cluster.is_offline() => None,
         None => existing_crd(&live, &name)?,
     };
@@ -63,36 +62,42 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
-    let identity = identity::identity(&new.value, identity::Namespace::None);
-    let mut crd_item =
-        answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder(), plan.releases().newest());
-    crd_item.action = if plan.is_update() { Action::Update } else { Action::Create };
-    crd_item.object = None;
-    removed.complete(&mut crd_item);
+    let crd_item = definition_report(&new, &plan, &removed);
     let report = UpgradeReport::new(&crd_item, &plan, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let first = plan.stage().map_err(|error| unusable(error.to_string()))?;
-    let rehearsal = Upgrade {
-        plan: &plan,
-        stages: Mutex::new(vec![first]),
-        namespace: &namespace,
-        must_migrate: removed.needs_migration(),
-    };
+    let rehearsal = Upgrade::new(&plan, first, &namespace, &removed);
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
     let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
     if from_files {
-        run.files(&options)?;
+        run.files(options)?;
     } else if let Some(path) = plan.collection() {
         run.collection(live.connection()?, Collection { path, definition: read, types: None })?;
     } else {
         let message = format!("the cluster has no CRD {name}, so it stores no objects of it");
         notes.push(RunNote { kind: "noObjects", message });
     }
-    notes.extend(input_notes(&options, &args.severities.map()));
+    notes.extend(input_notes(options, &args.severities.map()));
     let report = sink.finish(&Ending { notes: &notes, releases: &plan.releases() })?;
     Ok(report.exit())
+}
+
+/// Returns true if the stored objects are in files.
+pub fn has_files(args: &args::Rehearse) -> bool {
+    !args.filenames.is_empty() || !args.kustomize.is_empty()
+}
+
+/// Returns the server's response to the new CRD.
+pub fn definition_report(new: &RehearsedDefinition, plan: &Plan, removed: &RemovedVersions) -> ObjectReport {
+    let identity = identity::identity(&new.value, identity::Namespace::None);
+    let mut item =
+        answer::read_definition_response(plan.answer.clone(), identity, &new.object.finder(), plan.releases().newest());
+    item.action = if plan.is_update() { Action::Update } else { Action::Create };
+    item.object = None;
+    removed.complete(&mut item);
+    item
 }
 
 /// Returns the releases before and after the upgrade, with the settings of the server: those requested, or the cluster's release
@@ -100,7 +105,7 @@ pub fn run(args: &args::Rehearse, path: &str, color: Color) -> Result<Exit, Erro
 ///
 /// # Errors
 /// Returns an error if a server of a release does not accept the settings.
-fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<String>), Error> {
+pub fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<String>), Error> {
     if let Some(set) = &args.kubernetes.kubernetes_version {
         let configured = |release| args.server.release(release);
         return Ok((Releases { old: configured(set.oldest())?, new: configured(set.newest())? }, None));
@@ -112,29 +117,33 @@ fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<Stri
     Ok((Releases::both(args.server.release_of_cluster(release, live.connection())?), note))
 }
 
-/// Returns the only CRD in the files at `path`.
-fn definition(path: &str, options: &InputOptions) -> Result<RehearsedDefinition, Error> {
-    let mut found: Option<RehearsedDefinition> = None;
+/// Returns the CRDs at `path`, at least one.
+///
+/// # Errors
+/// There is no CRD, two have the same name, or a document cannot be read.
+pub fn definitions(path: &str, options: &InputOptions) -> Result<Vec<RehearsedDefinition>, Error> {
+    let mut found: Vec<RehearsedDefinition> = Vec::new();
     for object in definitions_at(path, options) {
         let object = object?;
-        if let Some(first) = &found {
-            let (first, second) = (first.object.finder().start(), object.finder().start());
-            let message = format!("there are two CRDs, at {first} and at {second}: rehearse takes one");
-            return Err(Error::input_at(message, second, Some("give a file with one CRD")));
-        }
         let value = object.value().clone();
-        found = Some(RehearsedDefinition { object, value });
+        let new = RehearsedDefinition { object, value };
+        if let Some(first) = found.iter().find(|first| first.name() == new.name()) {
+            let (first, second) = (first.object.finder().start(), new.object.finder().start());
+            let message = format!("there are two CRDs {}, at {first} and at {second}", new.name());
+            return Err(Error::input_at(message, second, Some("give one of them")));
+        }
+        found.push(new);
     }
-    let none = || {
+    if found.is_empty() {
         let message = format!("there is no CustomResourceDefinition in {path}");
         let help = "give the CRDs first, and the stored objects with -f";
-        Error::input_at(message, SourceLocation::source(&path.into()), Some(help))
-    };
-    found.ok_or_else(none)
+        return Err(Error::input_at(message, SourceLocation::source(&path.into()), Some(help)));
+    }
+    Ok(found)
 }
 
 /// Reads the existing CRD from the cluster.
-fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
+pub fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
     live.connection().and_then(|connection| connection.definition(name)).map_err(|error| {
         let help = error.help.as_ref().map_or_else(String::new, |help| format!("{help}; or "));
         let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
@@ -143,7 +152,7 @@ fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
 }
 
 /// The update of the CRD, and the servers on which its effects are simulated.
-struct Upgrade<'a> {
+pub struct Upgrade<'a> {
     plan: &'a Plan,
     /// Idle stages.
     stages: Mutex<Vec<Stage>>,
@@ -152,11 +161,22 @@ struct Upgrade<'a> {
     must_migrate: bool,
 }
 
+impl<'a> Upgrade<'a> {
+    pub fn new(plan: &'a Plan, stage: Stage, namespace: &'a str, removed: &RemovedVersions) -> Self {
+        Self { plan, stages: Mutex::new(vec![stage]), namespace, must_migrate: removed.needs_migration() }
+    }
+
+    /// Returns true if the CRD defines the kind.
+    pub fn is_of(&self, group: &str, kind: &str) -> bool {
+        group == self.plan.group && kind == self.plan.kind
+    }
+}
+
 impl Rehearsal for Upgrade<'_> {
     type Effect = RehearsedObject;
 
     fn takes(&self, _: &Object, group: &str, kind: &str) -> bool {
-        group == self.plan.group && kind == self.plan.kind
+        self.is_of(group, kind)
     }
 
     fn rehearse(&self, value: Value, finder: &dyn FieldLocator) -> RehearsedObject {

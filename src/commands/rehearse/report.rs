@@ -1,6 +1,7 @@
-//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), or of new [`policies`].
+//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), of the CRDs of an [`operator`], or of new [`policies`].
 
 pub mod definition;
+pub mod operator;
 pub mod page;
 pub mod policies;
 

@@ -22,6 +22,7 @@ use crdx_value::Value;
 use crdx_value::group_version;
 use crdx_value::release::Release;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -152,6 +153,8 @@ impl Files {
         let (mut stored, mut refused) = (0, Vec::new());
         // The resources that the servers serve now; `None` if they must be asked.
         let mut resources = None;
+        // By the name of a CRD: its location and the hash of its `spec`.
+        let (hasher, mut known): (_, HashMap<String, (String, u64)>) = (RandomState::new(), HashMap::new());
         for entry in found.into_iter().chain(objects) {
             let document = match entry {
                 InputEntry::Document(document) => document,
@@ -165,6 +168,15 @@ impl Files {
             let location = object.finder().start();
             if object.is_definition() {
                 let crd = object.take_value();
+                let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+                let spec = hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
+                let (first, known) = known.entry(name).or_insert_with(|| (location.to_string(), spec));
+                if *known != spec {
+                    report(format!(
+                        "error: {location}: another CRD with this name is at {first}\nhelp: leave one of them out"
+                    ));
+                    continue;
+                }
                 if let Err(reason) = files.server.seed_definition(&crd, request_options.now) {
                     report(format!("error: {location}: {reason}"));
                 }

@@ -1,6 +1,8 @@
 //! The arguments of `kubectl crdx validate`.
 
-use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Server, Severities, Updates};
+use crate::commands::flags::{
+    BaselineFile, ClusterArgs, Inputs, KubernetesVersions, ReportFormat, Server, Severities, Updates,
+};
 use clap::Args as ClapArgs;
 
 /// `validate`
@@ -24,7 +26,7 @@ use clap::Args as ClapArgs;
 CRDs may be among the objects, before or after them; they are validated, too. Most kinds built into Kubernetes are \
 validated as by the server; objects of the others are only decoded, and their verdict is \"decodes\".
 
-Exit codes: 0 all objects are accepted, 1 an object is rejected, or a finding has the severity error, 2 validate cannot tell, or the usage is wrong.")]
+Exit codes: 0 all objects are accepted, 1 an object is rejected and not in the baseline, or a finding has the severity error, 2 validate cannot tell, or the usage is wrong.")]
 pub struct Validate {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -55,6 +57,9 @@ pub struct Validate {
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,
+    /// The findings that the project accepts.
+    #[command(flatten)]
+    pub baseline: BaselineFile,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: ClusterArgs,

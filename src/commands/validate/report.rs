@@ -8,7 +8,8 @@ use crate::commands::flags::ReportFormat;
 use crate::commands::sink::{Ending, ItemGroup, Output, Page, PageItem, Report};
 use crate::commands::terminal::{OutputLimitError, output_limit};
 use crdx_engine::kubectl::written_metadata::without_written_metadata;
-use crdx_engine::report::{Identity, ObjectReport, Summary, Verdict};
+use crdx_engine::report::{Identity, ObjectReport, RunNote, Summary, Verdict};
+use crdx_input::baseline::BASELINE;
 use crdx_output::difference::{self, Sides};
 use crdx_output::html::Colour;
 use crdx_output::report::case::Case;
@@ -192,7 +193,8 @@ impl Report for ValidateReport {
 
     fn end_messages(&mut self, end: &Ending, out: &mut Output) -> io::Result<()> {
         // The line of counts has the restrictions.
-        let notes = end.notes.iter().filter(|note| !self.style.quiet && note.kind != RESTRICTIONS);
+        let is_shown = |note: &&RunNote| note.kind == BASELINE || !self.style.quiet && note.kind != RESTRICTIONS;
+        let notes = end.notes.iter().filter(is_shown);
         let mut messages: Vec<String> = notes.map(|note| format!("note: {}\n", note.message)).collect();
         if !matches!(self.form, Form::Table | Form::Json) {
             messages.extend([self.text.common_details(), self.counts(end, self.style.color)]);
@@ -203,7 +205,7 @@ impl Report for ValidateReport {
 
 /// Returns true if an object is shown with `--quiet`.
 fn needs_attention(item: &ObjectReport) -> bool {
-    matches!(item.verdict, Verdict::Rejected | Verdict::CannotTell) || item.fails_by_severity()
+    item.verdict == Verdict::CannotTell || item.fails()
 }
 
 /// Returns the group of an object on the page. Objects with warnings and dropped fields need attention.

@@ -161,10 +161,7 @@ impl Checker {
 
     /// Returns the errors of a rejection except the last one if it only reports that rules were not evaluated.
     pub(crate) fn own_errors<'r>(&self, rejection: &'r Rejection) -> &'r [FieldError] {
-        match rejection.errors.split_last() {
-            Some((last, others)) if blocked(&others.to_vec(), self.release).as_ref() == Some(last) => others,
-            _ => &rejection.errors,
-        }
+        own_errors(&rejection.errors, self.release)
     }
 
     /// Returns the object after pruning and defaulting; `None` if it cannot be decoded.
@@ -175,6 +172,14 @@ impl Checker {
     /// Returns true if the object violates the schema itself, so that the server does not evaluate rules.
     pub(crate) fn violates_schema(&self, object: &Value) -> bool {
         !validate(object, &self.compiled, &ROOT, self.release).is_empty()
+    }
+}
+
+/// Returns the errors except the last one if it only reports that rules were not evaluated.
+pub(crate) fn own_errors(errors: &[FieldError], release: Release) -> &[FieldError] {
+    match errors.split_last() {
+        Some((last, others)) if blocked(&others.to_vec(), release).as_ref() == Some(last) => others,
+        _ => errors,
     }
 }
 

@@ -12,6 +12,8 @@ use crdx_value::steps::Steps;
 
 /// The maximum number of limits that are tried.
 const MAX_TRIED: usize = 48;
+/// A lower limit is not useful for lists and texts.
+const USEFUL: i64 = 10;
 /// The largest useful limit: a request cannot be larger.
 const WIDEST: i64 = 3 << 20;
 
@@ -185,9 +187,20 @@ impl Trial<'_> {
             Some(best) if best.1 >= one.1 => Some(best),
             _ => Some(one),
         });
-        if let Some((candidate, width)) = best {
-            return vec![candidate.bound(width)];
+        let single = best.map(|(candidate, width)| (vec![candidate.bound(width)], width));
+        if let Some((found, _)) = single.as_ref().filter(|(_, width)| *width >= USEFUL) {
+            return found.clone();
         }
+        // A list of five items restricts more than two limits that are larger.
+        let several = self.several(candidates);
+        match single {
+            Some((found, width)) if several.iter().all(|bound| bound.limit <= width) => found,
+            _ => several,
+        }
+    }
+
+    /// Returns as few limits as possible that are sufficient together.
+    fn several(&mut self, candidates: &[Candidate]) -> Vec<Bound> {
         let mut needed: Vec<&Candidate> = candidates.iter().collect();
         if self.widest(&needed).is_none() {
             return Vec::new();
@@ -195,7 +208,7 @@ impl Trial<'_> {
         for candidate in candidates {
             let without: Vec<&Candidate> = needed.iter().copied().filter(|c| !std::ptr::eq(*c, candidate)).collect();
             // A limit below ten is not useful; limit one more node instead.
-            if self.widest(&without).is_some_and(|width| width >= 10) {
+            if self.widest(&without).is_some_and(|width| width >= USEFUL) {
                 needed = without;
             }
         }
@@ -418,6 +431,19 @@ mod tests {
             Bound { limit, ..bound.clone() }.apply(&mut root);
             assert_eq!(expression.estimate(&root).unwrap() <= EXPRESSION_COST_LIMIT, fits);
         }
+    }
+
+    #[test]
+    fn two_useful_limits_are_better_than_a_list_of_few_items() {
+        let root = schema(r#"{"type":"object","properties":{"list":{"type":"array","items":{"type":"string"}}}}"#);
+        let steps = [SchemaStep::Property("list".to_owned())];
+        let rule = rule("self.all(a, self.all(b, a.contains(b)))");
+        let releases = Release::NEWEST.into();
+        let expression = RuleExpression { steps: &steps, rule: &rule, message: false, releases: &releases };
+        let found = find(&root, expression, EXPRESSION_COST_LIMIT, &Search::default());
+        let keywords: Vec<&str> = found.iter().map(|bound| bound.keyword).collect();
+        assert_eq!(keywords, ["maxItems", "maxLength"], "{found:?}");
+        assert!(found.iter().all(|bound| bound.limit >= USEFUL), "{found:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking;
 use crate::lint::breaking::evidence::{Evidence, LocatedChange};
 use crate::lint::costs::{self, SchemaCost};
+use crate::lint::lost_fields::lost_fields;
 use crate::lint::{formats, policies};
 use crate::report::{Action, Diagnostic, ObjectReport, ServerResponse, SourceLocation, Verdict, merged};
 use crate::simulation::answer::read_definition_response;
@@ -83,6 +84,13 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
         releases: releases.single().is_none().then_some(one.by),
         ..Diagnostic::default()
     }));
+    linted.item.warnings.extend(lost_fields(&typed.spec).into_iter().map(|one| Diagnostic {
+        kind: "LostField".to_owned(),
+        message: one.message,
+        location: Some(located(&one.crd_field)),
+        field: Some(one.crd_field),
+        ..Diagnostic::default()
+    }));
     linted.item.warnings.extend(typed.spec.unservable_version().map(|index| {
         let field = format!("spec.versions[{index}].schema.openAPIV3Schema.items");
         Diagnostic {
@@ -101,6 +109,7 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
             location: located(&change.crd_field),
             change,
             evidence: Evidence::NotSearched,
+            known: None,
         };
         linted.breaking = changes.into_iter().map(located).collect();
     }

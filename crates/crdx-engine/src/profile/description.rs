@@ -17,6 +17,8 @@ pub struct Description {
     pub settings: ServerSettings,
     /// The path of that configuration on the disk of the server, if there is one.
     pub admission_file: Option<String>,
+    /// True if the flags of the server could not be read.
+    pub lacks_flags: bool,
     /// Why settings are not known.
     pub unknown_settings: Vec<String>,
     /// The saved resources, as `PLURAL.GROUP`.
@@ -69,6 +71,17 @@ impl Description {
         if let Some((first, last)) = settings.node_ports {
             add(&["settings", "serviceNodePortRange"], format!("{first}-{last}").into());
         }
+        if self.lacks_flags {
+            add(&["lacksFlags"], Value::Bool(true));
+        }
+        for (name, seconds) in [
+            ("defaultNotReadyTolerationSeconds", settings.not_ready_seconds),
+            ("defaultUnreachableTolerationSeconds", settings.unreachable_seconds),
+        ] {
+            if let Some(seconds) = seconds {
+                add(&["settings", name], Value::Int(seconds));
+            }
+        }
         add(&["unknownSettings"], texts(&self.unknown_settings));
         add(&["saved"], texts(&self.saved));
         add(&["unread"], Value::Object(self.unread.iter().map(|(name, why)| (name.clone(), text(why))).collect()));
@@ -100,6 +113,8 @@ impl Description {
             node_ports: text(&["settings", "serviceNodePortRange"], "serviceNodePortRange")?.and_then(|range| {
                 range.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)))
             }),
+            not_ready_seconds: value.at(&["settings", "defaultNotReadyTolerationSeconds"]).and_then(Value::as_int),
+            unreachable_seconds: value.at(&["settings", "defaultUnreachableTolerationSeconds"]).and_then(Value::as_int),
             ..ServerSettings::default()
         };
         let pair = |(name, why): (&String, &Value)| {
@@ -109,6 +124,7 @@ impl Description {
             version,
             settings,
             admission_file: text(&["settings", "admissionControlConfigFile"], "admissionControlConfigFile")?,
+            lacks_flags: value.get("lacksFlags").and_then(Value::as_bool).unwrap_or_default(),
             unknown_settings: texts(value.get("unknownSettings"), "unknownSettings")?,
             saved: texts(value.get("saved"), "saved")?,
             unread: members(value.get("unread"), "unread")?.map(pair).collect::<Result<_, _>>()?,
@@ -156,10 +172,12 @@ mod tests {
         settings.feature_gates.set("HPAScaleToZero", false);
         settings.enabled_plugins.push("AlwaysPullImages".to_owned());
         (settings.allow_privileged, settings.node_ports) = (Some(false), Some((1, 2)));
+        (settings.not_ready_seconds, settings.unreachable_seconds) = (Some(5), Some(0));
         let description = Description {
             version: Some(("1".to_owned(), "37".to_owned())),
             settings,
             admission_file: Some("/etc/admission.yaml".to_owned()),
+            lacks_flags: true,
             unknown_settings: vec!["a".to_owned()],
             saved: vec!["namespaces".to_owned()],
             unread: BTreeMap::from([("resourcequotas".to_owned(), "forbidden".to_owned())]),

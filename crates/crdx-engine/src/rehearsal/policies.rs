@@ -13,6 +13,7 @@ use crate::simulation::built_in_server::BuiltInServer;
 use crate::simulation::hints::Hints;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::known_cluster::KnownCluster;
+use crate::simulation::server_configuration::ServerConfiguration;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
@@ -114,8 +115,14 @@ impl<'a> PolicyRehearsal<'a> {
     ) -> Self {
         let definitions = crds.into_iter().filter_map(KnownDefinition::read).map(|(key, found)| (key, Some(found)));
         let definitions = RwLock::new(definitions.collect());
-        let built_in = BuiltInServer::new(release, now, AdmissionPlugins::all());
-        let built_in = built_in.with_field_ownership(admission.read_managed_fields());
+        let tracks_fields = admission.read_managed_fields();
+        let configuration = ServerConfiguration {
+            release,
+            now,
+            tracks_fields,
+            plugins: AdmissionPlugins::all(),
+            service_ranges: Vec::new(),
+        };
         Self {
             admission,
             release,
@@ -124,7 +131,7 @@ impl<'a> PolicyRehearsal<'a> {
             read_definition,
             definitions,
             servers: Mutex::default(),
-            built_in,
+            built_in: BuiltInServer::new(configuration),
             cluster: admission.cluster(),
         }
     }

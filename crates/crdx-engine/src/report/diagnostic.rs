@@ -1,8 +1,9 @@
 //! Errors, warnings, remarks and notes.
 
-use super::{FieldHint, Severity, SourceLocation};
+use super::{FieldHint, KnownFinding, Severity, SourceLocation};
 use crdx_value::release::ReleaseSet;
 use crdx_value::suggest;
+use std::sync::Arc;
 
 /// An error or a warning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Diagnostic {
     pub detail: Option<String>,
     /// The severity, if the settings change it.
     pub severity: Option<Severity>,
+    /// The entry of the baseline that accepts the problem.
+    pub known: Option<Arc<KnownFinding>>,
     /// The releases that report the problem, if several are simulated.
     pub releases: Option<ReleaseSet>,
 }
@@ -42,6 +45,13 @@ impl Diagnostic {
         Self { help, replacement: replacement.map(str::to_owned), ..self }
     }
 
+    /// Returns the suggestion, with the reason why the problem is accepted.
+    pub fn help_text(&self) -> Option<String> {
+        let known = self.known.as_ref().map(|known| known.text());
+        let texts: Vec<String> = self.help.clone().into_iter().chain(known).collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
     /// Returns true if any of `releases` reports the problem; always true with a single simulated release.
     pub fn is_of(&self, releases: Option<&ReleaseSet>) -> bool {
         match (&self.releases, releases) {
@@ -58,6 +68,8 @@ pub enum Remark {
     SameObject(SourceLocation),
     /// Another file has a different object of the same name at this location, and this one is not applied after it.
     ConflictingObject(SourceLocation),
+    /// Objects are validated with the CRD of the same name at this location, not with this one.
+    OtherDefinition(SourceLocation),
     /// Fields of the object are encrypted, and what their values decide was not checked.
     EncryptedFields,
     /// The object has `generateName` and no name, which `kubectl apply` and `kubectl replace` refuse.
@@ -68,7 +80,9 @@ impl Remark {
     /// Returns the location of the other object.
     pub fn location(&self) -> Option<&SourceLocation> {
         match self {
-            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::SameObject(location) | Self::ConflictingObject(location) | Self::OtherDefinition(location) => {
+                Some(location)
+            }
             Self::EncryptedFields | Self::SentAsCreate => None,
         }
     }
@@ -76,7 +90,9 @@ impl Remark {
     /// Returns the location of the other object.
     pub fn location_mut(&mut self) -> Option<&mut SourceLocation> {
         match self {
-            Self::SameObject(location) | Self::ConflictingObject(location) => Some(location),
+            Self::SameObject(location) | Self::ConflictingObject(location) | Self::OtherDefinition(location) => {
+                Some(location)
+            }
             Self::EncryptedFields | Self::SentAsCreate => None,
         }
     }
@@ -86,6 +102,7 @@ impl Remark {
         match self {
             Self::SameObject(_) => "sameObject",
             Self::ConflictingObject(_) => "conflictingObject",
+            Self::OtherDefinition(_) => "otherDefinition",
             Self::EncryptedFields => "encryptedFields",
             Self::SentAsCreate => "sentAsCreate",
         }
@@ -96,6 +113,7 @@ impl Remark {
         match self {
             Self::SameObject(first) => format!("same object as {first}, applied after it"),
             Self::ConflictingObject(other) => format!("differs from the same object at {other}"),
+            Self::OtherDefinition(other) => format!("objects are validated with the CRD at {other}"),
             Self::EncryptedFields => "encrypted fields not checked".to_owned(),
             Self::SentAsCreate => "generateName, sent as kubectl create does".to_owned(),
         }

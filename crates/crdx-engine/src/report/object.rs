@@ -145,6 +145,19 @@ impl ObjectReport {
             || self.dropped_silently().iter().any(|field| is_error(field.severity))
     }
 
+    /// Returns true if the object is rejected for errors that are all in the baseline.
+    pub fn is_known(&self) -> bool {
+        self.verdict == Verdict::Rejected
+            && !self.errors.is_empty()
+            && self.errors.iter().all(|error| error.known.is_some())
+    }
+
+    /// Returns true if the object makes a run fail: it is rejected, except as in the baseline, or a finding is an error by its
+    /// severity.
+    pub fn fails(&self) -> bool {
+        self.verdict == Verdict::Rejected && !self.is_known() || self.fails_by_severity()
+    }
+
     /// Returns `CronTab default/my-cron`, without the parts that are unknown, and `production: CronTab default/my-cron` if there are
     /// several targets.
     pub fn called(&self) -> String {

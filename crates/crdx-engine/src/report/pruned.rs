@@ -39,6 +39,8 @@ pub enum FieldHint {
     Until(String, u32),
     /// Kubernetes 1.N, for this N, knows the field of a built-in kind and does not store it.
     NotStored(u32),
+    /// It is the status, which only writes of the subresource change.
+    StatusSubresource,
     /// The schema has a field with this similar name.
     SimilarName(String),
 }
@@ -53,7 +55,9 @@ impl PrunedField {
     pub fn message(&self) -> String {
         match self.hint {
             Some(FieldHint::StorageVersion(_)) => format!("field {:?} would be dropped when it is stored", self.path),
-            Some(FieldHint::NotStored(_)) => format!("field {:?} would be dropped", self.path),
+            Some(FieldHint::NotStored(_) | FieldHint::StatusSubresource) => {
+                format!("field {:?} would be dropped", self.path)
+            }
             _ => format!("unknown field {:?} would be dropped", self.path),
         }
     }
@@ -85,6 +89,10 @@ impl FieldHint {
             Self::NotStored(minor) => {
                 format!("Kubernetes 1.{minor} does not store it, usually because its feature gate is off by default")
             }
+            Self::StatusSubresource => {
+                "the server ignores it here: only writes of the subresource change the status (--subresource status)"
+                    .to_owned()
+            }
             Self::SimilarName(name) => suggest::did_you_mean(name),
         }
     }
@@ -97,6 +105,7 @@ impl FieldHint {
             Self::Since(..) => "since",
             Self::Until(..) => "until",
             Self::NotStored(_) => "notStored",
+            Self::StatusSubresource => "statusSubresource",
             Self::SimilarName(_) => "similarName",
         }
     }
@@ -106,6 +115,7 @@ impl FieldHint {
         match self {
             Self::ServedVersions { versions, .. } => versions.clone(),
             Self::StorageVersion(name) | Self::SimilarName(name) => vec![name.clone()],
+            Self::StatusSubresource => Vec::new(),
             Self::Since(_, minor) | Self::Until(_, minor) | Self::NotStored(minor) => vec![format!("1.{minor}")],
         }
     }

@@ -6,31 +6,54 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The types of findings of this program: none is the server's, and none decides a verdict.
-const TYPES: [&str; 24] = [
+const TYPES: [&str; 47] = [
     "AvoidableTransition",
+    "BooleanField",
+    "ConditionsList",
     CONFLICTING_OBJECT,
     "DeadRule",
     "DefaultViolatesRule",
     DROPPED_FIELD,
+    "DurationField",
+    "EnumValueName",
+    "ExcessiveCost",
     "ExpressionType",
     "FailingMessage",
+    "FieldName",
+    "FloatField",
     "Format",
     "ImpliedRule",
     "ImpossibleBranch",
     "ImpossibleValue",
     INPUT,
+    "IntegerFormat",
     JOINED_DOCUMENTS,
+    "ListTypeMissing",
+    "LostField",
+    "MapOfObjects",
+    "MissingDescription",
+    "MissingSpec",
     "NodePortRange",
     "NotTypeChecked",
+    "NullableField",
     "ParamNotFound",
     "ParamRef",
+    "PhaseField",
     "PolicyNotFound",
     "PublishedSchema",
+    "ReferenceGroup",
+    "ReferenceName",
+    "RequiredDefault",
+    "RequiredStatus",
+    "StatusSubresource",
     "StoredVersions",
+    "TimeName",
+    "Unbounded",
     "UnchangedUpdate",
     "Unsatisfiable",
     "UnsatisfiableRule",
     "Unservable",
+    "VersionDifference",
 ];
 
 /// The type of a warning about the text of an input.
@@ -180,7 +203,7 @@ mod tests {
         // The severity of the server's messages cannot be set.
         assert!(
             error("Warning=off")
-                .starts_with("unknown type \"Warning\"; give one of AvoidableTransition, ConflictingObject, ")
+                .starts_with("unknown type \"Warning\"; give one of AvoidableTransition, BooleanField, ")
         );
         for (name, severity) in ["error", "warning", "note", "off"].iter().zip(Severity::ALL) {
             assert_eq!(format!("Format={name}").parse(), Ok(SeverityOf { kind: "Format", severity }));

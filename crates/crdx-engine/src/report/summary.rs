@@ -17,6 +17,8 @@ pub struct Summary {
     pub cannot_tell: usize,
     /// The warnings of all objects.
     pub warnings: usize,
+    /// The rejected objects whose errors are all in the baseline.
+    pub known: usize,
     /// Objects that have a finding of the severity `error` and are neither rejected nor without a verdict.
     pub failed: usize,
 }
@@ -33,6 +35,7 @@ impl Summary {
         }
         self.warnings += item.warnings.len();
         let has_verdict = !matches!(item.verdict, Verdict::Rejected | Verdict::CannotTell);
+        self.known += usize::from(item.is_known());
         self.failed += usize::from(has_verdict && item.fails_by_severity());
     }
 }

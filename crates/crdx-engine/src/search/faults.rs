@@ -6,10 +6,12 @@
 //! rules         rules that are always or never true, or implied; values that the rules exclude
 //! schema        bounds that contradict each other, union branches that nothing satisfies
 //! objects       defaults that violate rules, transition rules that can be avoided, failing message expressions
+//! cost          rules that cost more than the limit for an object within the limits of the schema
 //! ```
 //!
 //! A fault is reported only with the object that shows it or if it follows from the CRD.
 
+mod cost;
 mod fragment;
 mod models;
 mod objects;
@@ -23,6 +25,7 @@ use crdx_server::rules::escape::escape;
 use crdx_server::schema::Schema;
 use crdx_value::Value;
 use crdx_value::release::Release;
+use std::collections::BTreeSet;
 
 /// The kind of a fault; the names are types of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,11 +50,13 @@ pub enum FaultKind {
     UnchangedUpdate,
     /// A message expression fails for an object that the rule rejects.
     FailingMessage,
+    /// A rule cannot be evaluated for an object that the schema allows, because it costs too much.
+    ExcessiveCost,
 }
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Unsatisfiable,
         Self::ImpossibleBranch,
         Self::ImpossibleValue,
@@ -62,6 +67,7 @@ impl FaultKind {
         Self::AvoidableTransition,
         Self::UnchangedUpdate,
         Self::FailingMessage,
+        Self::ExcessiveCost,
     ];
 
     /// Returns the type of the finding.
@@ -77,6 +83,7 @@ impl FaultKind {
             Self::AvoidableTransition => "AvoidableTransition",
             Self::UnchangedUpdate => "UnchangedUpdate",
             Self::FailingMessage => "FailingMessage",
+            Self::ExcessiveCost => "ExcessiveCost",
         }
     }
 }
@@ -103,13 +110,17 @@ pub struct FaultEffort {
     pub objects: usize,
     /// The most requests for the objects of one version.
     pub requests: u64,
+    /// The most objects that are tried to find one that the server accepts.
+    pub base: usize,
+    /// The most rules of one version whose cost is tried.
+    pub costs: usize,
 }
 
 impl FaultEffort {
     /// The effort of `lint`.
-    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 300 };
+    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 300, base: 100, costs: 4 };
     /// The effort of `lint --thorough`.
-    pub const THOROUGH: Self = Self { models: 8192, objects: 400, requests: 20_000 };
+    pub const THOROUGH: Self = Self { models: 8192, objects: 400, requests: 20_000, base: 600, costs: 100 };
 }
 
 /// A node of a schema that may have a fault.
@@ -119,6 +130,8 @@ struct FaultNode<'s> {
     prefix: &'s str,
     /// True if the node has a default and a rule of a node above names the field.
     has_default_for_rules: bool,
+    /// The indices of the rules that may cost more than the limit of one evaluation.
+    expensive: Vec<usize>,
 }
 
 impl FaultNode<'_> {
@@ -139,7 +152,8 @@ impl FaultNode<'_> {
 const MAX_NODES: usize = 20_000;
 
 /// Returns the faults of a CRD that the server accepts, version by version; versions with the same schema are examined once.
-pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<Fault> {
+/// `expensive` has the paths of the rules whose estimated cost exceeds the limit of one evaluation.
+pub fn faults(definition: &Value, release: Release, effort: FaultEffort, expensive: &BTreeSet<&str>) -> Vec<Fault> {
     let Ok(decoded) = crd::decode(definition) else { return Vec::new() };
     let spec = &decoded.crd.spec;
     let (mut found, mut examined) = (Vec::new(), Vec::new());
@@ -150,8 +164,8 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<
         }
         examined.push(root);
         let prefix = format!("spec.versions[{index}].schema.openAPIV3Schema");
-        let mut collector =
-            Collector { prefix: &prefix, left: MAX_NODES, steps: Vec::new(), rules: Vec::new(), nodes: Vec::new() };
+        let (left, steps, rules, nodes) = (MAX_NODES, Vec::new(), Vec::new(), Vec::new());
+        let mut collector = Collector { prefix: &prefix, expensive, left, steps, rules, nodes };
         collector.collect(root);
         let nodes = collector.nodes;
         for node in &nodes {
@@ -172,6 +186,7 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort) -> Vec<
 /// Collects the nodes that may have a fault.
 struct Collector<'s> {
     prefix: &'s str,
+    expensive: &'s BTreeSet<&'s str>,
     /// The number of nodes that are still examined.
     left: usize,
     steps: Vec<SchemaStep>,
@@ -186,12 +201,20 @@ impl<'s> Collector<'s> {
         self.left = left;
         let has_default_for_rules = schema.default.is_some() && self.is_named_above();
         if has_default_for_rules || has_constraints(schema) {
-            self.nodes.push(FaultNode {
+            let mut node = FaultNode {
                 schema,
                 steps: self.steps.clone(),
                 prefix: self.prefix,
                 has_default_for_rules,
-            });
+                expensive: Vec::new(),
+            };
+            let is_expensive = |index: &usize| {
+                self.expensive.contains(node.crd_field(&format!("x-kubernetes-validations[{index}].rule")).as_str())
+            };
+            if !self.expensive.is_empty() {
+                node.expensive = (0..schema.x_validations.len()).filter(is_expensive).collect();
+            }
+            self.nodes.push(node);
         }
         let above = self.rules.len();
         self.rules.extend(schema.x_validations.iter().map(|rule| rule.rule.as_str()));

@@ -1,8 +1,9 @@
 //! The servers with the old and the new CRD, and what they answer to one object.
 
-use crate::examples::{Checker, ExampleError, Rejection};
+use crate::examples::{Checker, ExampleError, Rejection, own_errors};
 use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, Plan, PlanError, Stage};
 use crdx_server::rules::node::{step, steps};
+use crdx_value::field::FieldError;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
 use std::sync::Arc;
@@ -26,6 +27,11 @@ impl Question {
     /// Every question, in the order of reports.
     pub const ALL: [Self; 5] =
         [Self::CreateRejected, Self::UpdateRejected, Self::Pruned, Self::Defaulted, Self::Printed];
+
+    /// Returns true if the effect is that the server rejects a request.
+    pub fn is_rejection(self) -> bool {
+        matches!(self, Self::CreateRejected | Self::UpdateRejected)
+    }
 
     /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
@@ -63,6 +69,7 @@ pub struct Probe<'p> {
     stage: Stage,
     columns: Vec<String>,
     has_status: bool,
+    release: Release,
 }
 
 /// The reason why there are no servers.
@@ -93,6 +100,7 @@ impl<'p> Probe<'p> {
             stage: plan.stage()?,
             columns: of_version.map(column_text).collect(),
             plan,
+            release,
         })
     }
 
@@ -106,7 +114,7 @@ impl<'p> Probe<'p> {
         match self.new.send_with_unknown_fields(object) {
             Ok(other) => stored_differently(object, &created, &other, &mut effects),
             Err(rejection) if rejection.is_unfinished => {}
-            Err(rejection) => effects.push((Question::CreateRejected, texts(&rejection))),
+            Err(rejection) => effects.push((Question::CreateRejected, self.texts(&rejection))),
         }
         if let Some(stored) = self.stored(object, &created)
             && let Ok(outcome) = self.plan.rehearse(&self.stage, self.namespace(), stored)
@@ -125,7 +133,7 @@ impl<'p> Probe<'p> {
         if answer.code < 400 {
             return None;
         }
-        let errors: Vec<String> = answer.trace.errors.iter().map(ToString::to_string).collect();
+        let errors = self.own_texts(&answer.trace.errors);
         Some(if errors.is_empty() { vec![answer.body.message().to_owned()] } else { errors })
     }
 
@@ -145,9 +153,20 @@ impl<'p> Probe<'p> {
         Some(stored)
     }
 
+    /// Returns the errors of a rejection.
+    fn texts(&self, rejection: &Rejection) -> Vec<String> {
+        let errors = self.own_texts(&rejection.errors);
+        if errors.is_empty() { vec![rejection.message.clone()] } else { errors }
+    }
+
+    /// Returns the errors, without the one that only reports that rules were not evaluated.
+    fn own_texts(&self, errors: &[FieldError]) -> Vec<String> {
+        own_errors(errors, self.release).iter().map(ToString::to_string).collect()
+    }
+
     fn of_stored(&self, outcome: &ObjectOutcome, effects: &mut Vec<Effect>) {
         if let Edit::Blocked(errors) = &outcome.edit {
-            add(effects, Question::UpdateRejected, errors.iter().map(ToString::to_string).collect());
+            add(effects, Question::UpdateRejected, self.own_texts(errors));
         }
         let difference = &outcome.difference;
         add(effects, Question::Pruned, difference.lost.iter().map(|(path, _)| path.clone()).collect());
@@ -200,13 +219,5 @@ fn column_text(change: &ColumnChange) -> String {
             let text = |column: &Option<String>| column.clone().unwrap_or_default();
             format!("column {}: {}, now {}", change.name, text(was), text(is))
         }
-    }
-}
-
-/// Returns the errors of a rejection.
-pub fn texts(rejection: &Rejection) -> Vec<String> {
-    match rejection.errors.as_slice() {
-        [] => vec![rejection.message.clone()],
-        errors => errors.iter().map(ToString::to_string).collect(),
     }
 }

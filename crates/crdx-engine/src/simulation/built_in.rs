@@ -28,7 +28,9 @@ pub(super) fn complete(
     if submission.resource.is_built_in("", "Service") {
         service_allocations::report_unreadable(sent, submission.cluster);
         if submission.absent.is_some() {
-            service_families::explain(item, sent, submission.cluster, server.release());
+            if context.served.service_ranges.is_empty() {
+                service_families::explain(item, sent, submission.cluster, server.release());
+            }
             if item.verdict != Verdict::Rejected {
                 item.warnings.extend(service_allocations::unusual_node_ports(sent, context.served.node_ports, locator));
             }

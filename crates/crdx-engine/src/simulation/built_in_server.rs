@@ -2,52 +2,33 @@
 
 use super::admission::Admission;
 use super::request_lock::RequestLock;
-use crdx_server::cluster_state::UnknownCluster;
-use crdx_server::server::{AdmissionPlugins, Namespaces, Server, Timestamp};
-use crdx_value::release::Release;
-use std::sync::{Arc, OnceLock};
+use super::server_configuration::ServerConfiguration;
+use crdx_server::server::{Namespaces, Server};
+use std::sync::OnceLock;
 
 /// A server with built-in kinds, created on first use.
 #[derive(Debug)]
 pub struct BuiltInServer {
     server: OnceLock<Server>,
-    release: Release,
-    now: Timestamp,
-    /// True to track the ownership of fields, which server-side apply and comparisons of metadata need.
-    tracks_fields: bool,
-    plugins: AdmissionPlugins,
+    configuration: ServerConfiguration,
     lock: RequestLock,
 }
 
 impl BuiltInServer {
-    /// Creates a server of a release on first use, at the time `now`.
-    pub fn new(release: Release, now: Timestamp, plugins: AdmissionPlugins) -> Self {
-        let (server, lock) = (OnceLock::new(), RequestLock::default());
-        Self { server, release, now, tracks_fields: false, plugins, lock }
-    }
-
-    /// Tracks the ownership of fields if `tracks_fields` is true.
-    #[must_use]
-    pub fn with_field_ownership(self, tracks_fields: bool) -> Self {
-        Self { tracks_fields, ..self }
+    /// Creates a server on first use.
+    pub fn new(configuration: ServerConfiguration) -> Self {
+        Self { server: OnceLock::new(), configuration, lock: RequestLock::default() }
     }
 
     /// Returns the server, with the policies that admit objects; `namespace` is the default namespace of their objects.
     pub fn server(&self, admission: Option<&Admission>, namespace: &str) -> &Server {
         self.server.get_or_init(|| {
-            let builder = crdx_kinds::builder(self.release, 0).created_at(self.now).with_built_in_kinds();
+            let builder = self.configuration.builder(admission).with_built_in_kinds();
             let builder = builder.with_content_validation().with_generated_fields();
-            let builder =
-                builder.with_cluster_state(Arc::new(UnknownCluster)).with_admission_plugins(self.plugins.clone());
-            let builder = if self.tracks_fields { builder } else { builder.without_managed_fields() };
-            let builder = match admission {
-                Some(admission) => admission.configure(builder),
-                None => builder,
-            };
             let server = builder.with_namespaces(Namespaces::Unchecked, &[]).build();
             if let Some(admission) = admission {
                 // Objects that the server refuses are reported by the server for custom resources.
-                admission.store_with_definitions(&server, self.now, namespace, &mut |_| {});
+                admission.store_with_definitions(&server, self.configuration.now, namespace, &mut |_| {});
             }
             server
         })

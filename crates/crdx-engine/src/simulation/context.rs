@@ -67,6 +67,8 @@ pub struct Updates {
 pub struct CompareOptions {
     /// True to compare metadata written by the server.
     pub server_metadata: bool,
+    /// True to keep each object as it was sent, not only those with dropped fields.
+    pub keeps_sent: bool,
 }
 
 impl SimulationContext<'_> {

@@ -14,7 +14,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 /// The resource that serves a kind.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Route {
     /// The plural name.
     pub plural: String,
@@ -28,6 +28,8 @@ pub struct Route {
     pub converts_by_webhook: bool,
     /// The stored CRD.
     pub definition: Arc<Value>,
+    /// The server that stores it, if it is not the one of the run.
+    pub server: Option<Arc<Server>>,
 }
 
 /// The time since when an object is being deleted, in its metadata.
@@ -53,19 +55,46 @@ pub enum Installed {
     Conflict(SourceLocation),
 }
 
+/// How a CRD differs from the one of the same name that was given before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// In nothing.
+    None,
+    /// In its metadata only, so that it defines the same.
+    Metadata,
+    Definition,
+}
+
+/// A CRD as it was given.
+#[derive(Clone, Debug)]
+struct GivenDefinition {
+    location: SourceLocation,
+    /// The hash of its `spec`.
+    spec: u64,
+    /// The hash of all of it.
+    whole: u64,
+}
+
 /// The CRDs of a run so far.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    /// By CRD name: its source location and the hash of its `spec` as given.
-    given: BTreeMap<String, (SourceLocation, u64)>,
+    /// By CRD name.
+    given: BTreeMap<String, GivenDefinition>,
     /// By CRD name: the location and the hash of the last CRD that the server refused.
     refused: BTreeMap<String, (SourceLocation, u64)>,
     hasher: RandomState,
     /// By group, then kind.
     routes: HashMap<String, HashMap<String, Arc<Route>>>,
+    /// The server that stores them, if it is not the one of the run.
+    server: Option<Arc<Server>>,
 }
 
 impl Definitions {
+    /// Returns no CRDs, which another server than the one of the run will store.
+    pub(super) fn on(server: Arc<Server>) -> Self {
+        Self { server: Some(server), ..Self::default() }
+    }
+
     /// Returns the resource of a kind; `None` if no CRD defines it.
     pub fn route(&self, group: &str, kind: &str) -> Option<&Arc<Route>> {
         self.routes.get(group)?.get(kind)
@@ -85,7 +114,7 @@ impl Definitions {
 
     /// Returns the source location of the CRD with this name.
     pub fn location(&self, name: &str) -> Option<&SourceLocation> {
-        self.given.get(name).map(|(location, _)| location)
+        self.given.get(name).map(|given| &given.location)
     }
 
     /// Returns the stored CRDs, in no order.
@@ -112,6 +141,27 @@ impl Definitions {
         kinds
     }
 
+    /// Compares a CRD with the one of the same name that was given before; `None` if there was none.
+    pub(super) fn difference(&self, server: &Server, crd: &Value, options: RequestOptions) -> Option<Difference> {
+        let name = crd.str_at(&["metadata", "name"]).unwrap_or_default();
+        let earlier = self.given.get(name)?;
+        let (spec, whole) = self.hashes(crd);
+        if earlier.whole == whole {
+            return Some(Difference::None);
+        }
+        let stored = |crd: Value| stored_spec(server.release(), crd, options);
+        let first = || server.stored_definition(name).and_then(|first| first.get("spec").cloned()).unwrap_or_default();
+        let is_same = earlier.spec == spec || stored(crd.clone()) == stored(with_spec(crd, first()));
+        Some(if is_same { Difference::Metadata } else { Difference::Definition })
+    }
+
+    /// Returns the hash of the `spec` of a CRD, and that of all of it.
+    fn hashes(&self, crd: &Value) -> (u64, u64) {
+        let spec = self.hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
+        let others = crd.as_object().into_iter().flatten().filter(|(key, _)| *key != "spec");
+        (spec, self.hasher.hash_one((spec, others.collect::<Vec<_>>())))
+    }
+
     /// Sends `crd` to `server` as kubectl would with `request_kind`, unless it exists, and creates it for the objects that
     /// follow. Without a request kind, the CRD is assumed to exist in the cluster, so no policy is evaluated, and it may be
     /// terminating.
@@ -129,15 +179,13 @@ impl Definitions {
         }
         let deleted = crd.str_at(&["metadata", DELETION]).map(str::to_owned);
         let name = crd.str_at(&["metadata", "name"]).unwrap_or_default().to_owned();
-        let spec = self.hasher.hash_one(crd.get("spec").unwrap_or(&Value::Null));
-        if let Some((first, known)) = self.given.get(&name) {
-            let stored = |crd: Value| stored_spec(server.release(), crd, request_options);
-            let earlier = || server.stored_definition(&name).and_then(|first| first.get("spec").cloned());
-            let same = *known == spec || stored(crd.clone()) == stored(with_spec(&crd, earlier().unwrap_or_default()));
-            return if same { Installed::Same(first.clone()) } else { Installed::Conflict(first.clone()) };
+        if let Some(difference) = self.difference(server, &crd, request_options)
+            && let Some(first) = self.location(&name).cloned()
+        {
+            let is_same = difference != Difference::Definition;
+            return if is_same { Installed::Same(first) } else { Installed::Conflict(first) };
         }
-        let others = crd.as_object().into_iter().flatten().filter(|(key, _)| *key != "spec");
-        let whole = self.hasher.hash_one((spec, others.collect::<Vec<_>>()));
+        let (spec, whole) = self.hashes(&crd);
         if let Some((first, refused)) = self.refused.get(&name)
             && *refused == whole
         {
@@ -163,7 +211,7 @@ impl Definitions {
             if let Some(time) = deleted.filter(|_| request_kind.is_none()) {
                 set_deleting(server, &name, &time, request_options.now);
             }
-            self.given.insert(name.clone(), (location.clone(), spec));
+            self.given.insert(name.clone(), GivenDefinition { location: location.clone(), spec, whole });
             self.record_kind(&server.stored_definition(&name).unwrap_or_default());
         } else {
             self.refused.insert(name, (location.clone(), whole));
@@ -185,6 +233,7 @@ impl Definitions {
             storage: stored_in.map(name).unwrap_or_default(),
             converts_by_webhook: stored.str_at(&["spec", "conversion", "strategy"]) == Some("Webhook"),
             definition: Arc::clone(stored),
+            server: self.server.clone(),
         };
         let kinds = self.routes.entry(text(&["spec", "group"])).or_default();
         kinds.insert(text(&["spec", "names", "kind"]), Arc::new(route));

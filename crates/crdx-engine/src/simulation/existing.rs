@@ -196,7 +196,7 @@ impl ExistingObjects {
     pub fn again(&self) -> Self {
         match self {
             Self::None => Self::None,
-            Self::Files(given) => Self::Files(Mutex::new(lock::lock(&given).clone())),
+            Self::Files(given) => Self::Files(Mutex::new(lock::lock(given).clone())),
             Self::Cluster(cluster) => Self::Cluster(Arc::clone(cluster)),
         }
     }
@@ -227,7 +227,7 @@ impl ExistingObjects {
     fn find(&self, wanted: Lookup<'_>) -> Found {
         let Self::Files(given) = self else { return Found::Nothing };
         let identity = wanted.identity;
-        let mut given = lock::lock(&given);
+        let mut given = lock::lock(given);
         let FileObjects { hasher, existing, found, store } = &mut *given;
         if existing.is_empty() {
             return Found::Nothing;
@@ -255,7 +255,7 @@ impl ExistingObjects {
     /// Returns the existing objects from files that were not used.
     pub fn left(&self) -> Option<UnusedObjects> {
         let Self::Files(given) = self else { return None };
-        let given = lock::lock(&given);
+        let given = lock::lock(given);
         let is_unused = |old: &&Old| !old.used && !old.is_given;
         let unused = || given.existing.values().flat_map(Namesakes::all).filter(is_unused).map(|old| old.stored_at);
         let first = StoredObject::read(&*given.store, unused().min()?).map(|stored| stored.location);

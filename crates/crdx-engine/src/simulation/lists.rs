@@ -101,7 +101,7 @@ impl ExpandedList<'_> {
     }
 
     fn has_model(&mut self) -> bool {
-        self.is_v1_list() || self.known.model(self.simulator, &self.kind).is_some()
+        self.is_v1_list() || self.known.model(self.simulator, self.object.document.root(), &self.kind).is_some()
     }
 
     /// The kinds whose CRDs decide about the list.
@@ -176,7 +176,9 @@ impl ExpandedList<'_> {
     }
 
     fn model_errors(&mut self, kind: &Kind, object: &Value) -> Vec<SchemaError> {
-        let Some(model) = self.known.model(self.simulator, kind) else { return Vec::new() };
+        let Some(model) = self.known.model(self.simulator, self.object.document.root(), kind) else {
+            return Vec::new();
+        };
         client_schema::validate(&model.definitions, &model.name, object, &kind.2, &mut self.budget)
     }
 

@@ -2,6 +2,7 @@
 
 use super::Simulator;
 use super::admission::{Admission, admitted};
+use super::defined_kinds::{DefinedKinds, DefinitionOfKind, DefinitionSource, InstalledDefinition, NewDefinition};
 use super::definition_update;
 use super::earlier_object::EarlierObject;
 use super::existing::PendingObject;
@@ -15,13 +16,13 @@ use crate::cluster;
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::written_metadata::remove_last_applied;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
-use crate::report::{Identity, ObjectReport, SourceLocation, Verdict, severity};
+use crate::report::{Identity, ObjectReport, Remark, SourceLocation, Verdict, severity};
 use crate::simulation::answer;
 use crate::simulation::definitions::{DELETION, Definitions, Installed, set_deleting};
 use crate::simulation::filter::SkipReason;
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::kubectl_errors;
-use crate::simulation::list_models::{Model, Models};
+use crate::simulation::list_models::Model;
 use crate::simulation::object::{Kind, Object};
 use crate::simulation::resource::SimulatedResource;
 use crate::simulation::served::{no_matches, not_served};
@@ -35,7 +36,7 @@ use std::sync::Arc;
 /// State that depends on the order of the input: the CRDs, and the names of objects.
 #[derive(Debug)]
 pub struct OrderedState {
-    definitions: Definitions,
+    kinds: DefinedKinds,
     /// By group and kind: the location of the first error of a CRD that the server would refuse.
     invalid: BTreeMap<(String, String), SourceLocation>,
     /// By group and kind: the error if the CRD could not be read from the cluster.
@@ -43,8 +44,6 @@ pub struct OrderedState {
     /// The groups and kinds that the cluster does not serve.
     absent: BTreeSet<(String, String)>,
     turns: Turns,
-    /// The models by which kubectl validates lists.
-    models: Models,
     /// The objects that inputs so far create, by the directory that was rendered on its own, if they are from one.
     created: HashMap<Option<Arc<str>>, CreatedObjects>,
 }
@@ -65,12 +64,11 @@ impl OrderedState {
     /// Creates the state of an input without documents so far. The results of objects are kept in a store.
     pub fn new(results: Box<dyn ObjectStore>) -> Self {
         Self {
-            definitions: Definitions::default(),
+            kinds: DefinedKinds::default(),
             invalid: BTreeMap::new(),
             refused: BTreeMap::new(),
             absent: BTreeSet::new(),
             turns: Turns::new(results),
-            models: Models::default(),
             created: HashMap::new(),
         }
     }
@@ -78,21 +76,19 @@ impl OrderedState {
     /// Returns the same CRDs for another input.
     pub fn again(&self) -> Self {
         Self {
-            definitions: self.definitions.clone(),
+            kinds: self.kinds.again(),
             invalid: self.invalid.clone(),
             refused: self.refused.clone(),
             absent: self.absent.clone(),
             turns: self.turns.again(),
-            models: Models::default(),
             created: HashMap::new(),
         }
     }
 
     /// Determines the next step for an object. A CRD is created here.
-    pub fn destination(&mut self, simulator: &Simulator, object: Object) -> Destination {
+    pub fn destination(&mut self, simulator: &Simulator, mut object: Object) -> Destination {
         if object.is_definition() {
             let identity = identity::identity(object.value(), Namespace::None);
-            let mut object = object;
             kubectl_errors::remove_namespace(&mut object.document.value);
             if let Some(item) = kubectl_errors::undecodable(&mut object, &identity) {
                 self.invalid.entry(defined(object.value())).or_insert_with(|| item.location.clone());
@@ -102,12 +98,9 @@ impl OrderedState {
             let send = || definition_update::update(simulator.context(), object.value(), &identity, &object.finder());
             let update = if is_sent { send() } else { None };
             // An existing CRD is created, too, because later objects need it.
-            let mut item = self.install(
-                simulator,
-                object,
-                Some(&simulator.updates.request_kind),
-                simulator.settings.request_options.level,
-            );
+            let source = DefinitionSource::Input(object.document.root().cloned());
+            let kind = Some(&simulator.updates.request_kind);
+            let mut item = self.install(simulator, object, source, (kind, simulator.settings.request_options.level));
             if let Some(mut update) = update
                 && matches!(item.verdict, Verdict::Accepted | Verdict::Rejected)
             {
@@ -129,8 +122,18 @@ impl OrderedState {
             Ok(kind) => kind,
             Err(item) => return Destination::Report(item),
         };
-        if let Some(route) = self.definitions.route(&kind.0, &kind.2) {
-            return Destination::Resource(Box::new(object), SimulatedResource::Defined(Arc::clone(route)));
+        match self.kinds.of_kind(object.document.root(), &kind) {
+            DefinitionOfKind::Known(route) => {
+                return Destination::Resource(Box::new(object), SimulatedResource::Defined(route));
+            }
+            DefinitionOfKind::Ambiguous(first, other) => {
+                let identity = identity::identity(object.value(), Namespace::Own);
+                let reason = format!("its CRDs differ: {first} and {other}");
+                let mut item = object.item(identity, Verdict::CannotTell, reason);
+                item.help = Some(ONE_DECIDES.to_owned());
+                return Destination::Report(Box::new(item));
+            }
+            DefinitionOfKind::Unknown => {}
         }
         if groups::is_built_in(&kind.0) {
             return match SimulatedResource::built_in(&kind, simulator.server.release()) {
@@ -195,7 +198,8 @@ impl OrderedState {
             return item;
         }
         if object.is_definition() {
-            let installed = self.install(simulator, object, None, FieldValidation::Ignore);
+            let source = DefinitionSource::Input(object.document.root().cloned());
+            let installed = self.install(simulator, object, source, (None, FieldValidation::Ignore));
             if matches!(installed.verdict, Verdict::Rejected | Verdict::CannotTell) {
                 return Some(installed);
             }
@@ -249,20 +253,20 @@ impl OrderedState {
     }
 
     /// Returns the published model of a kind or list, if it is known.
-    pub fn model(&mut self, simulator: &Simulator, kind: &Kind) -> Option<Arc<Model>> {
-        self.models.get(kind, &self.definitions, simulator.server.release())
+    pub(super) fn model(&mut self, simulator: &Simulator, root: Option<&Arc<str>>, kind: &Kind) -> Option<Arc<Model>> {
+        self.kinds.model(simulator, root, kind)
     }
 
-    /// Returns the CRDs.
+    /// Returns the first CRD of each name.
     pub fn definitions(&self) -> &Definitions {
-        &self.definitions
+        self.kinds.first()
     }
 
     /// Sets the CRDs of the params of policies.
     pub fn define_params(&self, admission: &mut Admission) {
         let kinds: Vec<_> = admission.param_kinds().cloned().collect();
         for kind in kinds {
-            if let Some(route) = self.definitions.route(&kind.group, &kind.kind) {
+            if let Some(route) = self.definitions().route(&kind.group, &kind.kind) {
                 admission.define(kind, Arc::clone(route));
             }
         }
@@ -270,7 +274,7 @@ impl OrderedState {
 
     /// Returns true if a CRD defines the kind.
     pub fn knows(&self, kind: &Kind) -> bool {
-        self.definitions.route(&kind.0, &kind.2).is_some()
+        self.definitions().route(&kind.0, &kind.2).is_some()
     }
 
     /// Records the error of reading the CRD from the cluster.
@@ -293,12 +297,12 @@ impl OrderedState {
             item.help = Some("fix the CRD first; kubectl crdx lint checks it alone".to_owned());
             return item;
         }
-        let kinds = self.definitions.kinds(group);
+        let kinds = self.definitions().kinds(group);
         if simulator.settings.ignore_missing && kinds.is_empty() {
             return object.item(identity, Verdict::Skipped, "no CRD for it");
         }
-        let similar =
-            self.definitions.similar_kind(group, name).or_else(|| self.definitions.similar_group(group, name));
+        let known = self.definitions();
+        let similar = known.similar_kind(group, name).or_else(|| known.similar_group(group, name));
         let similar = similar.map(suggest::did_you_mean);
         if self.absent.contains(&(group.clone(), name.clone())) {
             let advice = similar.unwrap_or_else(|| format!("the cluster does not serve it; {GIVE_IT}"));
@@ -332,8 +336,8 @@ impl OrderedState {
         &mut self,
         simulator: &Simulator,
         mut object: Object,
-        request_kind: Option<&RequestKind>,
-        level: FieldValidation,
+        source: DefinitionSource,
+        (request_kind, level): (Option<&RequestKind>, FieldValidation),
     ) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::None);
         if identity.api_version != "apiextensions.k8s.io/v1" {
@@ -349,8 +353,10 @@ impl OrderedState {
         let warnings = std::mem::take(&mut object.warnings);
         let finder = object.finder();
         let location = identity::FieldLocator::start(&finder);
-        let mut item = match self.definitions.install(&simulator.server, crd, &location, request_kind, request_options)
-        {
+        let decides = source == DefinitionSource::Given;
+        let new = NewDefinition { crd, location: &location, source, request_kind, options: request_options };
+        let InstalledDefinition { installed, decided_by } = self.kinds.install(simulator, new);
+        let mut item = match installed {
             Installed::Answered(mut response) => {
                 let findings = response.trace.policies.take();
                 let mut item =
@@ -377,7 +383,7 @@ impl OrderedState {
                     format!("another CRD with this name is at {first}"),
                 );
                 item.identity = identity;
-                item.help = Some("leave one of them out, such as with --ignore, or name a directory of an archive as ARCHIVE//DIR: only the first is used here".to_owned());
+                item.help = Some((if decides { ONE_IS_USED } else { ONE_DECIDES }).to_owned());
                 item
             }
         };
@@ -386,10 +392,11 @@ impl OrderedState {
             kubectl_errors::explain_annotations(&mut item, *verb);
         }
         // The objects of a CRD that is served after another request are judged by it.
-        if item.verdict == Verdict::Rejected && self.definitions.route(&defined.0, &defined.1).is_none() {
+        if item.verdict == Verdict::Rejected && self.definitions().route(&defined.0, &defined.1).is_none() {
             let first = item.errors.first().and_then(|error| error.location.clone());
             self.invalid.entry(defined).or_insert_with(|| first.unwrap_or_else(|| item.location.clone()));
         }
+        item.remarks.extend(decided_by.map(Remark::OtherDefinition));
         item.warnings.extend(warnings);
         item
     }
@@ -403,7 +410,9 @@ impl OrderedState {
             table: false,
             ..simulator.settings.request_options
         };
-        let message = match self.definitions.install(&simulator.server, crd, &location, None, request_options) {
+        let source = DefinitionSource::Given;
+        let new = NewDefinition { crd, location: &location, source, request_kind: None, options: request_options };
+        let message = match self.kinds.install(simulator, new).installed {
             Installed::Same(_) => return,
             Installed::Answered(response) if response.code == 201 => return,
             Installed::Answered(response) => response.body.message().to_owned(),
@@ -446,6 +455,8 @@ fn is_needed_by_others(object: &Value) -> bool {
     matches!(object.str_at(&["kind"]), Some("Namespace" | "LimitRange")) && object.str_at(&["apiVersion"]) == Some("v1")
 }
 
+const ONE_IS_USED: &str = "leave one of them out, such as with --ignore, or name a directory of an archive as ARCHIVE//DIR: only the first is used here";
+const ONE_DECIDES: &str = "name the one that decides with --crds (`crds` of .crdx.yaml), leave the other out with --ignore, or give each cluster its own with --target";
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";
 const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";
 

@@ -88,6 +88,18 @@ impl SimulatedResource {
         matches!(self, Self::Defined(_))
     }
 
+    /// Returns true if the status of its objects in a version is a subresource.
+    pub(crate) fn has_status_subresource(&self, api_version: &str) -> bool {
+        let route = match self {
+            Self::Defined(route) => route,
+            Self::BuiltIn(_) => return true,
+        };
+        let (_, version) = group_version::split(api_version);
+        let versions = route.definition.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+        let own = versions.iter().find(|one| one.str_at(&["name"]) == Some(version));
+        own.is_some_and(|own| own.at(&["subresources", "status"]).is_some())
+    }
+
     /// Returns true for a built-in kind of this group.
     pub(crate) fn is_built_in(&self, group: &str, kind: &str) -> bool {
         matches!(self, Self::BuiltIn(resource) if (resource.group, resource.kind) == (group, kind))
@@ -108,9 +120,9 @@ impl SimulatedResource {
     }
 
     /// The server that answers requests for its objects. One that stores a policy would evaluate it for other objects, too.
-    pub(crate) fn server<'a>(&self, context: SimulationContext<'a>) -> ServerOfResource<'a> {
+    pub(crate) fn server<'a>(&'a self, context: SimulationContext<'a>) -> ServerOfResource<'a> {
         match self {
-            Self::Defined(_) => ServerOfResource::Shared(context.server),
+            Self::Defined(route) => ServerOfResource::Shared(route.server.as_deref().unwrap_or(context.server)),
             Self::BuiltIn(_) if self.is_of_admission() => {
                 let tracks_fields = context.updates.request_kind.verb == Verb::ServerSide;
                 let now = context.request_options.now;

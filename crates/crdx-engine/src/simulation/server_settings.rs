@@ -1,15 +1,13 @@
 //! The settings of the simulated server, and those of them that the simulation does not follow.
 
 use crate::report::{ObjectReport, Verdict};
-use crdx_builtin::pod_security::pod_of;
 use crdx_kinds::gates::{self, ChangedGate};
 use crdx_server::server::{AdmissionPlugins, RuntimeConfig, ServerSettings, SettingsError, UnsimulatedPlugin};
 use crdx_types::resources;
+use crdx_types::service_families::ServiceRange;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use std::sync::Arc;
-
-const ALLOW_PRIVILEGED: &str = "--allow-privileged=false";
 
 /// The settings of a server as they apply to one release.
 #[derive(Clone, Debug)]
@@ -20,7 +18,7 @@ pub struct ConfiguredServer {
     pub plugins: AdmissionPlugins,
     /// The settings that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
-    /// The APIs and node ports of the server.
+    /// The APIs, cluster IPs and node ports of the server.
     pub served: Arc<ServedSettings>,
 }
 
@@ -35,12 +33,13 @@ impl ConfiguredServer {
         let unsimulated = UnsimulatedSettings {
             gates: gates::changed(release, &settings.feature_gates)?,
             plugins: unsimulated,
-            configurations: settings.admission.unsimulated().map(configuration_flag).collect(),
-            forbids_privileged: settings.allow_privileged == Some(false),
+            configurations: settings.admission.unsimulated(release).map(configuration_flag).collect(),
+            unread: Vec::new(),
         };
         let served = ServedSettings {
             runtime_config: settings.runtime_config.clone(),
             node_ports: settings.node_ports,
+            service_ranges: settings.service_ranges.clone(),
             depends_on_cluster: false,
         };
         Ok(Self { release, plugins, unsimulated: Arc::new(unsimulated), served: Arc::new(served) })
@@ -55,6 +54,16 @@ impl ConfiguredServer {
         }
     }
 
+    /// Leaves Pods undecided for the plugins of `enabled` whose configuration in a file decides about Pods, because it is not
+    /// known whether there is one.
+    #[must_use]
+    pub fn with_unknown_configuration(self, enabled: &[String]) -> Self {
+        let mut unsimulated = UnsimulatedSettings::clone(&self.unsimulated);
+        let plugins = CONFIGURED_FOR_PODS.into_iter().filter(|plugin| enabled.iter().any(|name| name == plugin));
+        unsimulated.unread.extend(plugins);
+        Self { unsimulated: Arc::new(unsimulated), ..self }
+    }
+
     /// Adds the configuration of admission plugins in a file that cannot be read, which may concern every object.
     #[must_use]
     pub fn with_unread_configuration(self, path: &str) -> Self {
@@ -65,12 +74,17 @@ impl ConfiguredServer {
     }
 }
 
-/// The APIs that a server serves, and the node ports that it allocates.
+/// The plugins that are disabled by default, and whose configuration changes or rejects Pods.
+const CONFIGURED_FOR_PODS: [&str; 2] = ["PodNodeSelector", "PodTolerationRestriction"];
+
+/// The APIs that a server serves, and the cluster IPs and node ports that it allocates.
 #[derive(Clone, Debug, Default)]
 pub struct ServedSettings {
     pub runtime_config: RuntimeConfig,
     /// The first and the last node port, if they are known.
     pub node_ports: Option<(u16, u16)>,
+    /// The ranges of cluster IPs, if they are set.
+    pub service_ranges: Vec<ServiceRange>,
     /// True if the cluster is asked which APIs it serves, because they may not be the default ones.
     pub depends_on_cluster: bool,
 }
@@ -82,8 +96,8 @@ pub struct UnsimulatedSettings {
     plugins: Vec<UnsimulatedPlugin>,
     /// The configurations that are not simulated.
     configurations: Vec<String>,
-    /// True with `--allow-privileged=false`.
-    forbids_privileged: bool,
+    /// The enabled plugins whose configuration for Pods could not be read.
+    unread: Vec<&'static str>,
 }
 
 impl UnsimulatedSettings {
@@ -92,14 +106,14 @@ impl UnsimulatedSettings {
         let gates = self.gates.iter().filter(|gate| !gate.is_simulated());
         let gates = gates.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let plugins = self.plugins.iter().map(plugin_flag);
-        let privileged = self.forbids_privileged.then(|| ALLOW_PRIVILEGED.to_owned());
-        gates.chain(plugins).chain(self.configurations.iter().cloned()).chain(privileged).collect()
+        let unread = self.unread.iter().map(|plugin| configuration_flag(plugin));
+        gates.chain(plugins).chain(self.configurations.iter().cloned()).chain(unread).collect()
     }
 
     /// Returns the flag of a setting that may decide about an object.
     pub fn deciding(&self, object: &Value) -> Option<String> {
         let has_none = self.gates.is_empty() && self.plugins.is_empty() && self.configurations.is_empty();
-        if has_none && !self.forbids_privileged {
+        if has_none && self.unread.is_empty() {
             return None;
         }
         let text = |key: &str| object.str_at(&[key]).unwrap_or_default();
@@ -109,20 +123,10 @@ impl UnsimulatedSettings {
         let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object));
         let of_gate = gate.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let of_configuration = || self.configurations.first().cloned();
-        let is_forbidden = || self.forbids_privileged && has_privileged_container(kind, object);
-        let of_privileged = || is_forbidden().then(|| ALLOW_PRIVILEGED.to_owned());
-        of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration).or_else(of_privileged)
+        let unread =
+            || self.unread.first().filter(|_| (group, kind) == ("", "Pod")).map(|plugin| configuration_flag(plugin));
+        of_gate.or_else(|| plugin.map(plugin_flag)).or_else(of_configuration).or_else(unread)
     }
-}
-
-/// Returns true if a container of a Pod or of a template is privileged.
-fn has_privileged_container(kind: &str, object: &Value) -> bool {
-    let Some((_, spec)) = pod_of(kind, object) else { return false };
-    let lists = ["initContainers", "containers", "ephemeralContainers"];
-    let containers = lists.iter().filter_map(|list| spec.get(list)?.as_array()).flatten();
-    let is_privileged =
-        |container: &Value| container.at(&["securityContext", "privileged"]) == Some(&Value::Bool(true));
-    containers.into_iter().any(is_privileged)
 }
 
 fn plugin_flag(plugin: &UnsimulatedPlugin) -> String {
@@ -151,7 +155,7 @@ mod tests {
         configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
     }
 
-    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"volumes":[{"image":{}}]}}"#;
+    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"volumes":[{"gitRepo":{}}]}}"#;
 
     #[test]
     fn a_setting_that_is_not_simulated_is_named() {
@@ -160,17 +164,22 @@ mod tests {
         settings.enabled_plugins.push("ImagePolicyWebhook".to_owned());
         assert_eq!(deciding(&settings, POD).unwrap(), "--enable-admission-plugins ImagePolicyWebhook");
         assert_eq!(deciding(&settings, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
-        settings.feature_gates.set("ImageVolumeWithDigest", true);
-        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates ImageVolumeWithDigest=true");
+        settings.feature_gates.set("GitRepoVolumeDriver", true);
+        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates GitRepoVolumeDriver=true");
     }
 
     #[test]
-    fn a_privileged_container_may_be_forbidden() {
-        let settings = ServerSettings { allow_privileged: Some(false), ..ServerSettings::default() };
-        let job = r#"{"apiVersion":"batch/v1","kind":"Job","spec":{"template":{"spec":{"initContainers":[{"securityContext":{"privileged":true}}]}}}}"#;
-        assert_eq!(deciding(&settings, job).unwrap(), ALLOW_PRIVILEGED);
-        assert_eq!(deciding(&settings, &job.replace("true", "false")), None);
-        assert_eq!(deciding(&ServerSettings::default(), job), None);
+    fn a_configuration_that_may_exist_concerns_pods() {
+        let mut settings = ServerSettings::default();
+        settings.enabled_plugins.push("PodNodeSelector".to_owned());
+        let configured = ConfiguredServer::new(&settings, Release::NEWEST).unwrap();
+        let deciding = |configured: &ConfiguredServer, object: &str| {
+            configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
+        };
+        assert_eq!(deciding(&configured, POD), None);
+        let unknown = configured.with_unknown_configuration(&settings.enabled_plugins);
+        assert_eq!(deciding(&unknown, POD).unwrap(), "--admission-control-config-file for PodNodeSelector");
+        assert_eq!(deciding(&unknown, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::known_cluster::live::LiveObjects;
 use super::object_store::ObjectStore;
 use super::prepared::{Prepared, PreparedObject, Submitted};
 use super::request_lock::RequestLock;
+use super::server_configuration::ServerConfiguration;
 use super::server_settings::{self, ServedSettings, UnsimulatedSettings};
 use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
@@ -61,6 +62,8 @@ pub struct Simulator {
     pub settings: SimulatorSettings,
     /// The server.
     pub server: Arc<Server>,
+    /// The options of the server.
+    pub configuration: ServerConfiguration,
     /// The request to send, and the existing objects.
     pub updates: Updates,
     /// Stored objects for later inputs with the same name. They are not kept in the server, to limit its memory.
@@ -89,12 +92,18 @@ impl Simulator {
         Self {
             settings: self.settings.clone(),
             server: Arc::clone(&self.server),
+            configuration: self.configuration.clone(),
             updates: Updates { request_kind: request_kind.clone(), existing: existing.again(), compares: *compares },
             store: self.store.empty(),
             lock: Arc::clone(&self.lock),
             built_in: Arc::clone(&self.built_in),
             admission: self.admission.clone(),
         }
+    }
+
+    /// Returns another server for custom resources, with the same policies and no CRDs.
+    pub(super) fn another_server(&self) -> Server {
+        self.configuration.another_server(self.admission.get().map(Arc::as_ref), &self.settings.namespace)
     }
 
     /// Simulates a prepared object, after the objects with the same name that were prepared before.

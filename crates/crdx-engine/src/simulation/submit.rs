@@ -1,6 +1,7 @@
 //! Simulates the request for one object, of a custom resource or of a built-in kind: reads the existing object, sends the request
 //! that kubectl would send, and reports the response.
 
+mod dropped_status;
 pub(crate) mod exchange;
 mod existing;
 mod report;
@@ -127,15 +128,17 @@ fn send(
         Some(after) => EarlierObject::put(submission.context.store, &after, None),
         None => earlier,
     };
+    let is_of_object = submission.context.updates.request_kind.subresource.is_none();
+    let status = dropped_status::given_status(&object).filter(|_| is_of_object);
     match submission.send(object) {
         // The response shares a written object with the server, which need not copy it if it is withdrawn.
         Ok(answer) if answer.response.code < 300 => {
             let after = end(exchange);
-            let simulated = report::of_answer(submission, answer, identity.clone());
+            let simulated = report::of_answer(submission, (answer, status.as_ref()), identity.clone());
             if submission.absent.is_none() { Simulated { stored: after, ..simulated } } else { simulated }
         }
         Ok(answer) => {
-            let simulated = report::of_answer(submission, answer, identity.clone());
+            let simulated = report::of_answer(submission, (answer, None), identity.clone());
             Simulated { stored: end(exchange), ..simulated }
         }
         Err(error) => Simulated { item: unsent(error, identity.clone(), submission.locator), stored: end(exchange) },

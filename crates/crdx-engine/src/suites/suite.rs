@@ -256,6 +256,10 @@ impl Suite {
             let set = versions.join(",").parse::<ReleaseSet>().map_err(|error| wrong(error.to_string()))?;
             self.releases = Some(set);
         }
+        if value.is_null() {
+            let message = "the suite is empty: it needs crdName or crd, and tests".to_owned();
+            return Err(FieldProblem { path: String::new(), message });
+        }
         if self.crd_name.is_empty() && self.crd.is_none() {
             let message = "neither crdName nor crd names the CRD to test".to_owned();
             return Err(FieldProblem { path: String::new(), message });

@@ -1,5 +1,5 @@
 //! Random objects of a CRD, sent to servers with the old and the new CRD. The generator shares nothing with the search but the
-//! two examples from which half of the objects start.
+//! two examples of the CRD; four of five objects start from one that was accepted before.
 
 use super::rng::Rng;
 use crdx_engine::examples::{self, Checker, ExampleFields};
@@ -10,31 +10,45 @@ use crdx_engine::search::Question;
 use crdx_regexp::Regexp;
 use crdx_server::schema::Schema;
 use crdx_server::server::http::address;
-use crdx_server::server::{ResponseBody, Server, Timestamp};
+use crdx_server::server::{Method, Request, ResponseBody, Server, Timestamp};
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Servers with the old and the new CRD, and the state of the generator.
 pub struct RandomObjects {
     old: Checker,
+    /// The old CRD without the status subresource: its answer to a create is the object with its status, as it is stored.
+    stored: Option<Checker>,
     new: Server,
     plan: Plan,
     stage: Stage,
     collection: String,
-    starts: Vec<Value>,
+    /// Objects that the old CRD accepts, from which others are made.
+    pool: Vec<Value>,
     rng: Rng,
     texts: Vec<String>,
 }
 
+/// What was sent, and one object for each effect that occurred.
+#[derive(Default)]
+pub struct Sent {
+    pub found: BTreeMap<Question, Value>,
+    pub objects: usize,
+    pub accepted: usize,
+}
+
 impl RandomObjects {
-    pub fn new(old: &Value, new: &Value, rng: Rng) -> Option<Self> {
+    pub fn new(old: &Value, new: &Value, version: &str, rng: Rng) -> Option<Self> {
         let plan = Plan::new(Some(old.clone()), new.clone(), Releases::both(Release::NEWEST), Timestamp::default());
         let plan = plan.ok()?;
-        let checker = Checker::new(old, None, Release::NEWEST).ok()?;
+        let checker = Checker::new(old, Some(version), Release::NEWEST).ok()?;
         let server = Server::builder(Release::NEWEST, 0).without_managed_fields().build();
-        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, new.clone()));
+        let mut created = new.clone();
+        request::remove_cluster_state(&mut created);
+        let answer = server.handle_owned(request::plain(Operation::Create, address::DEFINITIONS, created));
         if answer.code >= 400 {
             return None;
         }
@@ -48,9 +62,10 @@ impl RandomObjects {
                 .to_vec();
         texts.extend([3, 4, 5, 6, 12, 13, 60, 61, 64, 254].map(|length| "a".repeat(length)));
         Some(Self {
-            starts: starts.collect(),
-            collection: address::collection(&plan.group, &checker.version, plural, namespace),
+            pool: starts.collect(),
+            collection: address::collection(&plan.group, version, plural, namespace),
             stage: plan.stage().ok()?,
+            stored: without_status_subresource(old, version),
             old: checker,
             new: server,
             plan,
@@ -59,63 +74,115 @@ impl RandomObjects {
         })
     }
 
-    /// Sends random objects for a time at most, and returns one object for each effect that occurs, and the number of objects.
-    pub fn search(&mut self, objects: usize, time: Duration) -> (BTreeMap<Question, Value>, usize) {
-        let mut found = BTreeMap::new();
+    /// Sends random objects until each of the questions has an object, or the number or the time is spent.
+    pub fn search(&mut self, open: &[Question], objects: usize, time: Duration) -> Sent {
+        let mut sent = Sent::default();
         let schema = Arc::clone(&self.old.schema);
-        let mut pool = self.starts.clone();
-        let (start, mut sent) = (Instant::now(), 0);
-        while sent < objects && start.elapsed() < time {
-            sent += 1;
-            let mut object =
-                if pool.is_empty() || self.rng.chance(5) { self.whole(&schema) } else { self.rng.pick(&pool).clone() };
+        let mut open = open.to_vec();
+        let start = Instant::now();
+        while !open.is_empty() && sent.objects < objects && start.elapsed() < time {
+            sent.objects += 1;
+            let mut object = if self.pool.is_empty() || self.rng.chance(5) {
+                self.whole(&schema)
+            } else {
+                self.rng.pick(&self.pool).clone()
+            };
             for _ in 0..self.rng.below(4) {
                 self.mutate(&schema, &mut object, 0);
             }
-            let Ok(created) = self.old.send(&object) else { continue };
-            if pool.len() < 200 {
-                pool.push(object.clone());
-            } else {
-                let index = self.rng.below(200);
-                pool[index] = object.clone();
+            let Ok(stored) = self.stored.as_ref().unwrap_or(&self.old).send(&object) else { continue };
+            sent.accepted += 1;
+            let mut effects = self.effects(&object, &stored, &open);
+            if open.contains(&Question::UpdateRejected) && self.rng.chance(3) && !self.pool.is_empty() {
+                let from = self.rng.pick(&self.pool).clone();
+                effects.extend(self.update(&from, &object));
             }
-            for question in self.effects(&object, &created) {
-                found.entry(question).or_insert_with(|| object.clone());
+            self.keep(&object);
+            for question in effects {
+                sent.found.entry(question).or_insert_with(|| object.clone());
+                open.retain(|one| *one != question);
             }
         }
-        (found, sent)
+        sent
     }
 
-    fn effects(&self, object: &Value, created: &Arc<Value>) -> Vec<Question> {
-        let mut all = Vec::new();
-        let path = format!("{}?dryRun=All&fieldValidation=Ignore", self.collection);
-        let answer = self.new.handle_owned(request::plain(Operation::Create, &path, object.clone()));
-        match answer.body {
-            ResponseBody::Json(other) if answer.code < 400 => {
-                let difference = Difference::between(&without_metadata(created), &without_metadata(&other), created);
-                if !difference.defaulted.is_empty() || !difference.changed.is_empty() {
-                    all.push(Question::Defaulted);
-                }
-            }
-            _ => all.push(Question::CreateRejected),
+    fn keep(&mut self, object: &Value) {
+        if self.pool.len() < 200 {
+            self.pool.push(object.clone());
+        } else {
+            let index = self.rng.below(200);
+            self.pool[index] = object.clone();
         }
-        let namespace = if self.plan.namespaced { "default" } else { "" };
-        if let Ok(outcome) = self.plan.rehearse(&self.stage, namespace, Value::clone(created)) {
-            let difference = &outcome.difference;
-            if matches!(outcome.edit, Edit::Blocked(_)) {
-                all.push(Question::UpdateRejected);
-            }
-            if !difference.lost.is_empty() {
-                all.push(Question::Pruned);
-            }
-            if !difference.defaulted.is_empty() || !difference.changed.is_empty() {
-                all.push(Question::Defaulted);
-            }
-            if !outcome.cells.is_empty() {
-                all.push(Question::Printed);
-            }
+    }
+
+    fn effects(&self, object: &Value, stored: &Arc<Value>, open: &[Question]) -> Vec<Question> {
+        let is_open = |questions: &[Question]| questions.iter().any(|question| open.contains(question));
+        let mut all = Vec::new();
+        if is_open(&[Question::CreateRejected, Question::Pruned, Question::Defaulted]) {
+            all.extend(self.create(object));
+        }
+        if is_open(&[Question::UpdateRejected, Question::Pruned, Question::Defaulted, Question::Printed]) {
+            all.extend(self.read(stored));
         }
         all
+    }
+
+    /// The effects on a create.
+    fn create(&self, object: &Value) -> Vec<Question> {
+        let Ok(created) = self.old.send(object) else { return Vec::new() };
+        let path = format!("{}?dryRun=All&fieldValidation=Ignore", self.collection);
+        let answer = self.new.handle_owned(request::plain(Operation::Create, &path, object.clone()));
+        if answer.trace.is_unfinished {
+            return Vec::new();
+        }
+        let ResponseBody::Json(other) = answer.body else { return vec![Question::CreateRejected] };
+        if answer.code >= 400 {
+            return vec![Question::CreateRejected];
+        }
+        let (was, is) = (without_metadata(&created), without_metadata(&other));
+        let mut all = Vec::new();
+        if lost(&without_metadata(object), &was, &is) {
+            all.push(Question::Pruned);
+        }
+        let difference = Difference::between(&was, &is, &created);
+        if !(difference.defaulted.is_empty() && difference.changed.is_empty() && difference.appearing.is_empty()) {
+            all.push(Question::Defaulted);
+        }
+        all
+    }
+
+    /// The effects on a stored object.
+    fn read(&self, stored: &Arc<Value>) -> Vec<Question> {
+        let Ok(outcome) = self.plan.rehearse(&self.stage, self.namespace(), Value::clone(stored)) else {
+            return Vec::new();
+        };
+        let difference = &outcome.difference;
+        let claims = [
+            (Question::UpdateRejected, matches!(outcome.edit, Edit::Blocked(_))),
+            (Question::Pruned, !difference.lost.is_empty()),
+            (Question::Defaulted, !difference.defaulted.is_empty() || !difference.changed.is_empty()),
+            (Question::Printed, !outcome.cells.is_empty()),
+        ];
+        claims.into_iter().filter(|(_, holds)| *holds).map(|(question, _)| question).collect()
+    }
+
+    /// The update of one accepted object to another one: the effect is that only the new CRD rejects it.
+    fn update(&self, from: &Value, to: &Value) -> Option<Question> {
+        let (mut sent, _, Ok(_)) = self.old.update(from, to)? else { return None };
+        let seed = request::plain(Operation::Create, &self.collection, from.clone());
+        let ResponseBody::Json(stored) = self.new.handle_owned(seed).body else { return None };
+        // The new CRD may reject the create of an object that the old one stored.
+        let version = stored.at(&["metadata", "resourceVersion"])?.clone();
+        let path = address::object(&self.collection, stored.str_at(&["metadata", "name"])?);
+        sent.get_mut("metadata")?.as_object_mut()?.insert("resourceVersion".to_owned(), version);
+        let query = format!("{path}?dryRun=All&fieldValidation=Ignore");
+        let answer = self.new.handle_owned(request::plain(Operation::Replace, &query, sent));
+        self.new.handle(&Request::new(Method::Delete, &path, ""));
+        (answer.code >= 400 && !answer.trace.is_unfinished).then_some(Question::UpdateRejected)
+    }
+
+    fn namespace(&self) -> &'static str {
+        if self.plan.namespaced { "default" } else { "" }
     }
 
     fn whole(&mut self, schema: &Schema) -> Value {
@@ -259,6 +326,31 @@ impl RandomObjects {
             _ => *at = self.value(schema, depth),
         }
     }
+}
+
+/// Returns true if a value that was sent and stored under the old CRD is missing under the new one.
+fn lost(sent: &Value, old: &Value, new: &Value) -> bool {
+    match (sent, old, new) {
+        (Value::Object(sent), Value::Object(old), Value::Object(new)) => sent.iter().any(|(name, value)| {
+            old.get(name).is_some_and(|old| new.get(name).is_none_or(|new| lost(value, old, new)))
+        }),
+        (Value::Array(sent), Value::Array(old), Value::Array(new)) => {
+            sent.iter().zip(old).zip(new).any(|((sent, old), new)| lost(sent, old, new))
+        }
+        _ => false,
+    }
+}
+
+/// Returns a server with the old CRD without its status subresource; `None` if it has none.
+fn without_status_subresource(old: &Value, version: &str) -> Option<Checker> {
+    let mut crd = old.clone();
+    let mut has_status = false;
+    let Value::Array(versions) = crd.get_mut("spec")?.get_mut("versions")? else { return None };
+    for version in versions {
+        let subresources = version.get_mut("subresources").and_then(Value::as_object_mut);
+        has_status |= subresources.and_then(|subresources| subresources.remove("status")).is_some();
+    }
+    has_status.then(|| Checker::new(&crd, Some(version), Release::NEWEST).ok())?
 }
 
 fn without_metadata(object: &Value) -> Value {

@@ -139,9 +139,13 @@ impl File<'_> {
         if key == SettingKey::Output {
             return Ok(format!("{member}={}", self.value(key, &path, value)?));
         }
-        if key == SettingKey::FeatureGates {
+        if let Some(what) = match key {
+            SettingKey::FeatureGates => Some("gate"),
+            SettingKey::RuntimeConfig => Some("API"),
+            _ => None,
+        } {
             let Value::Bool(enabled) = value else {
-                return Err(self.error(&path, "the gate is neither true nor false".to_owned(), None));
+                return Err(self.error(&path, format!("the {what} is neither true nor false"), None));
             };
             return Ok(format!("{member}={enabled}"));
         }
@@ -159,6 +163,11 @@ impl File<'_> {
         if key.is_boolean() {
             let text = value.as_bool().map(|value| value.to_string());
             return text.ok_or_else(|| self.error(path, format!("{path} is neither true nor false"), None));
+        }
+        if let Value::Int(number) = value
+            && key.is_number()
+        {
+            return Ok(number.to_string());
         }
         let Value::String(text) = value else {
             let help = match (key, value) {

@@ -12,7 +12,29 @@ pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
-/// Returns true if a URL can be downloaded.
+/// How the content of a URL is downloaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlKind {
+    /// A file: `http` or `https`.
+    File,
+    /// A chart or an artifact in a registry: `oci://HOST/REPOSITORY:TAG`, or `@sha256:DIGEST`.
+    Registry,
+    /// A chart in a repository of charts: `helm+https://HOST/PATH/NAME@VERSION`.
+    ChartRepository,
+}
+
+/// Returns how a URL is downloaded; `None` if it cannot be.
+pub fn kind(url: &str) -> Option<UrlKind> {
+    let scheme = url.split_once("://")?.0.to_lowercase();
+    match scheme.as_str() {
+        "http" | "https" => Some(UrlKind::File),
+        "oci" => Some(UrlKind::Registry),
+        "helm+http" | "helm+https" => Some(UrlKind::ChartRepository),
+        _ => None,
+    }
+}
+
+/// Returns true for a URL of a file that can be downloaded.
 pub fn is_http(url: &str) -> bool {
     url.split_once("://")
         .is_some_and(|(scheme, _)| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)))

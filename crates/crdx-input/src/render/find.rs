@@ -1,6 +1,7 @@
 //! Finds the directories that are rendered, and the files that belong to them.
 
 use super::kustomization::Kustomization;
+use super::release::HelmRelease;
 use crate::content::{NoObject, no_object};
 use crate::kustomize;
 use crdx_files::open::read_small;
@@ -8,6 +9,7 @@ use crdx_text::yaml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// The largest file that is read to find out what it is, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -31,6 +33,8 @@ pub struct RenderTarget {
     pub kind: RenderProgram,
     /// A file with values that the chart has for tests.
     pub values: Option<PathBuf>,
+    /// The release of Flux that a chart is rendered for.
+    pub release: Option<Arc<HelmRelease>>,
 }
 
 /// A directory with a chart or a kustomization, which its files belong to.
@@ -72,7 +76,7 @@ impl Root {
     /// Returns what is rendered. A chart with values for tests, `ci/*-values.yaml`, is rendered with each of them, as chart-testing
     /// does, unless other values are given.
     pub fn targets(&self, named: bool, has_values: bool) -> Vec<RenderTarget> {
-        let target = |kind, values| RenderTarget { directory: self.directory.clone(), kind, values };
+        let target = |kind, values| RenderTarget { directory: self.directory.clone(), kind, values, release: None };
         let targets = self.kinds(named).flat_map(|kind| {
             let tested = if kind == RenderProgram::Chart && !has_values { self.test_values() } else { Vec::new() };
             if tested.is_empty() {

@@ -18,11 +18,13 @@ pub(crate) static DEFAULT_TOLERATION_SECONDS: KindPlugin = KindPlugin {
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const NO_EXECUTE: &str = "NoExecute";
+const DEFAULT_SECONDS: i64 = 300;
 
 /// Tolerations have no defaults, so the object is not changed in the sense of [`Mutation`].
-fn mutate(_: &mut AdmissionRequest<'_>, pod: &mut Value) -> Result<Mutation, Refusal> {
+fn mutate(request: &mut AdmissionRequest<'_>, pod: &mut Value) -> Result<Mutation, Refusal> {
     let path = ["spec", "tolerations"];
-    for key in [NOT_READY, UNREACHABLE] {
+    let seconds = |flag: &str| request.configuration?.get(flag)?.as_int();
+    for (key, flag) in [(NOT_READY, "notReady"), (UNREACHABLE, "unreachable")] {
         let matches = |toleration: &Value, field, text| {
             let found = toleration.str_at(&[field]).unwrap_or_default();
             found.is_empty() || found == text
@@ -33,7 +35,7 @@ fn mutate(_: &mut AdmissionRequest<'_>, pod: &mut Value) -> Result<Mutation, Ref
                 ("effect", Value::from(NO_EXECUTE)),
                 ("key", key.into()),
                 ("operator", "Exists".into()),
-                ("tolerationSeconds", Value::Int(300)),
+                ("tolerationSeconds", Value::Int(seconds(flag).unwrap_or(DEFAULT_SECONDS))),
             ]);
             append(pod, &path, toleration);
         }

@@ -31,14 +31,14 @@ impl KindStrategy for PersistentVolumeClaim {
     fn prepare_create(&self, object: &mut Value, request: &KindRequest<'_>) {
         FACTS.prepare_create(object, request);
         if request.generates_fields {
-            data_sources::prepare(object, None);
+            data_sources::prepare(object, None, request.release);
         }
     }
 
     fn prepare_update(&self, object: &mut Value, old: &Value, request: &KindRequest<'_>) {
         FACTS.prepare_update(object, old, request);
         if request.generates_fields {
-            data_sources::prepare(object, Some(old));
+            data_sources::prepare(object, Some(old), request.release);
         }
     }
 }

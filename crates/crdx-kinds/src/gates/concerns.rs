@@ -16,6 +16,8 @@ pub(super) enum State {
 pub(super) enum ConcernedObjects {
     /// All of a group.
     Group(&'static str),
+    /// Those of scheduling.k8s.io, except `PriorityClass`es.
+    Workloads,
     /// All of a kind.
     Kind(&'static str, &'static str),
     /// Those of a kind with a field.
@@ -72,11 +74,10 @@ pub(super) const CONCERNS: &[Concern] = &[
         ConcernedObjects::With("apiextensions.k8s.io", "CustomResourceDefinition", &["status"]),
     ),
     any("ClusterTrustBundle", ConcernedObjects::Kind("certificates.k8s.io", "ClusterTrustBundle")),
-    any("CompositePodGroup", ConcernedObjects::Group("scheduling.k8s.io")),
+    any("CompositePodGroup", ConcernedObjects::Workloads),
     on("ContainerRestartRules", ConcernedObjects::Pods(&[CONTAINERS, "*", "restartPolicy"])),
     any("CoordinatedLeaderElection", ConcernedObjects::Group("coordination.k8s.io")),
     off("CronJobsScheduledAnnotation", ConcernedObjects::With("batch", "CronJob", &["metadata", "annotations"])),
-    on("CrossNamespaceVolumeDataSource", ConcernedObjects::With("", CLAIM, &["spec", "dataSourceRef", "namespace"])),
     any("DRAAdminAccess", RESOURCE),
     on("DRAConsumableCapacity", RESOURCE),
     on("DRADerivedAttributes", RESOURCE),
@@ -100,7 +101,7 @@ pub(super) const CONCERNS: &[Concern] = &[
         ConcernedObjects::With("resource.k8s.io", "ResourceClaim", &["status"]),
     ),
     any("DRAResourcePoolStatus", ConcernedObjects::Kind("resource.k8s.io", "ResourcePoolStatusRequest")),
-    any("DRAWorkloadResourceClaims", ConcernedObjects::Group("scheduling.k8s.io")),
+    any("DRAWorkloadResourceClaims", ConcernedObjects::Workloads),
     any("DRAWorkloadResourceClaims", ConcernedObjects::Kind("resource.k8s.io", "ResourceClaim")),
     any("DefaultHostNetworkHostPortsInPodTemplates", ConcernedObjects::Pods(&["hostNetwork"])),
     on("DefaultPodSysctls", ConcernedObjects::Pods(&["securityContext", "sysctls"])),
@@ -111,13 +112,15 @@ pub(super) const CONCERNS: &[Concern] = &[
     on("EvictionRequestAPI", ConcernedObjects::Pods(&["evictionResponders"])),
     any("ExcludeAdmissionWebhookVirtualResources", ConcernedObjects::Kind(ADMISSION, "MutatingWebhookConfiguration")),
     any("ExcludeAdmissionWebhookVirtualResources", ConcernedObjects::Kind(ADMISSION, "ValidatingWebhookConfiguration")),
-    any("GangScheduling", ConcernedObjects::Group("scheduling.k8s.io")),
-    any("GenericWorkload", ConcernedObjects::Group("scheduling.k8s.io")),
+    any("GangScheduling", ConcernedObjects::Workloads),
+    any("GenericWorkload", ConcernedObjects::Workloads),
     on("GenericWorkload", ConcernedObjects::Pods(&["schedulingGroup"])),
     on("GenericWorkload", ConcernedObjects::Pods(&["workloadRef"])),
     any("GitRepoVolumeDriver", ConcernedObjects::Pods(&["volumes", "*", "gitRepo"])),
     any("HPAContainerMetrics", ConcernedObjects::Kind("autoscaling", "HorizontalPodAutoscaler")),
-    any("ImageVolumeWithDigest", ConcernedObjects::Pods(&["volumes", "*", "image"])),
+    // The default of the pull policy follows the release.
+    on("ImageVolume", ConcernedObjects::Pods(&["volumes", "*", "image"])),
+    on("ImageVolumeWithDigest", ConcernedObjects::With("", "Pod", &["status"])),
     on("InPlacePodLevelResourcesVerticalScaling", ConcernedObjects::With("", "Pod", &["spec", "resources"])),
     any("InPlacePodVerticalScaling", ConcernedObjects::Pods(&[CONTAINERS, "*", "resizePolicy"])),
     any("InPlacePodVerticalScalingAllocatedStatus", ConcernedObjects::With("", "Pod", &["status"])),
@@ -165,7 +168,7 @@ pub(super) const CONCERNS: &[Concern] = &[
         ConcernedObjects::With("", "Pod", &["metadata", "annotations", "controller.kubernetes.io/pod-deletion-cost"]),
     ),
     any("PodDisruptionConditions", ConcernedObjects::With("", "Pod", &["status"])),
-    any("PodGroupPreemptionPolicy", ConcernedObjects::Group("scheduling.k8s.io")),
+    any("PodGroupPreemptionPolicy", ConcernedObjects::Workloads),
     any("PodHostIPs", ConcernedObjects::With("", "Pod", &["status"])),
     on("PodLevelResources", ConcernedObjects::Pods(&["resources"])),
     any(
@@ -203,8 +206,7 @@ pub(super) const CONCERNS: &[Concern] = &[
     any("StrictCostEnforcementForVAP", ConcernedObjects::Kind(ADMISSION, "ValidatingAdmissionPolicy")),
     any("StrictCostEnforcementForWebhooks", ConcernedObjects::Kind(ADMISSION, "ValidatingWebhookConfiguration")),
     any("StrictCostEnforcementForWebhooks", ConcernedObjects::Kind(ADMISSION, "MutatingWebhookConfiguration")),
-    any("TopologyAwareWorkloadScheduling", ConcernedObjects::Group("scheduling.k8s.io")),
-    on("UserNamespacesHostNetworkSupport", ConcernedObjects::Pods(&["hostUsers"])),
+    any("TopologyAwareWorkloadScheduling", ConcernedObjects::Workloads),
     any("UserNamespacesPodSecurityStandards", ConcernedObjects::Pods(&["hostUsers"])),
     any("ValidatingAdmissionPolicy", ConcernedObjects::Kind(ADMISSION, "ValidatingAdmissionPolicy")),
     any("ValidatingAdmissionPolicy", ConcernedObjects::Kind(ADMISSION, "ValidatingAdmissionPolicyBinding")),
@@ -215,7 +217,7 @@ pub(super) const CONCERNS: &[Concern] = &[
         ConcernedObjects::With("", "PersistentVolume", &["spec", "volumeAttributesClassName"]),
     ),
     on("VolumeLimitScaling", ConcernedObjects::Kind("storage.k8s.io", "CSIDriver")),
-    any("WorkloadAwarePreemption", ConcernedObjects::Group("scheduling.k8s.io")),
+    any("WorkloadAwarePreemption", ConcernedObjects::Workloads),
     on("WorkloadWithJob", ConcernedObjects::With("batch", "Job", &["spec", "scheduling"])),
     on("WorkloadWithJob", ConcernedObjects::With("batch", "CronJob", &["spec", "jobTemplate", "spec", "scheduling"])),
     any(

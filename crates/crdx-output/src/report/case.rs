@@ -2,9 +2,10 @@
 //! from cases.
 
 use crdx_engine::report::severity::{DROPPED_FIELD, Severity};
-use crdx_engine::report::{Diagnostic, FieldHint, ObjectReport, SourceLocation, Verdict};
+use crdx_engine::report::{Diagnostic, FieldHint, KnownFinding, ObjectReport, SourceLocation, Verdict};
 use crdx_value::release::ReleaseSet;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// One object, or one input without an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,12 @@ pub struct Finding {
     /// The text with which the suggestion would replace the text at the location.
     pub replacement: Option<String>,
     pub location: SourceLocation,
+    /// The entry of the baseline that accepts the finding.
+    pub known: Option<Arc<KnownFinding>>,
 }
+
+/// The outcome of an object that is rejected for errors in the baseline.
+const KNOWN: &str = "rejected as in the baseline";
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,20 +120,27 @@ impl Case {
     /// Returns the case of an item of `validate`.
     pub fn from_report(item: &ObjectReport) -> Self {
         let outcome = match item.verdict {
-            Verdict::Rejected => Outcome::Failed,
-            Verdict::Accepted | Verdict::Decodes | Verdict::Skipped if item.fails_by_severity() => Outcome::Failed,
+            Verdict::Rejected | Verdict::Accepted | Verdict::Decodes | Verdict::Skipped if item.fails() => {
+                Outcome::Failed
+            }
+            Verdict::Rejected => Outcome::Skipped(KNOWN.to_owned()),
             Verdict::Accepted | Verdict::Decodes => Outcome::Passed,
             Verdict::Skipped => Outcome::Skipped(item.reason.clone()),
             Verdict::CannotTell => Outcome::CannotTell,
         };
         let found = |problem: &Diagnostic, level| Finding {
-            level: problem.severity.map_or(level, Level::from),
+            level: match (problem.severity, &problem.known) {
+                (Some(severity), _) => severity.into(),
+                (None, Some(_)) => Level::Note,
+                (None, None) => level,
+            },
+            known: problem.known.clone(),
             rule: if problem.kind.is_empty() { item.verdict.as_str().to_owned() } else { problem.kind.clone() },
             field: problem.field.clone(),
             message: of_releases(problem.releases.as_ref(), &problem.message),
             diff: None,
             replacement: problem.replacement.clone(),
-            help: problem.help.clone(),
+            help: problem.help_text(),
             location: problem.location.clone().unwrap_or_else(|| item.location.clone()),
         };
         let mut findings: Vec<Finding> = item.errors.iter().map(|error| found(error, Level::Error)).collect();
@@ -148,6 +161,7 @@ impl Case {
                 replacement: None,
                 help: item.help.clone(),
                 location: item.location.clone(),
+                known: None,
             });
         }
         findings.extend(item.remarks.iter().map(|remark| Finding {
@@ -159,6 +173,7 @@ impl Case {
             replacement: None,
             help: None,
             location: item.location.clone(),
+            known: None,
         }));
         let hidden = |problem: &Diagnostic| Finding {
             message: of_releases(problem.releases.as_ref(), &format!("{}{}", super::HIDDEN_NOTE, problem.message)),
@@ -175,6 +190,7 @@ impl Case {
             help: field.help(),
             replacement: field.hint.as_ref().and_then(FieldHint::replacement).map(str::to_owned),
             location: field.location.clone().unwrap_or_else(|| item.location.clone()),
+            known: None,
         }));
         let subject = item.called();
         let subject = if subject.is_empty() { item.location.to_string() } else { subject };

@@ -2,8 +2,8 @@
 
 use super::members::{location_object, present};
 use crdx_engine::report::{
-    Diagnostic, FieldHint, Identity, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote, ServerResponse,
-    Severity, SourceLocation, Summary,
+    Diagnostic, FieldHint, Identity, KnownFinding, ObjectReport, PrunedField, ReleaseAnswer, Remark, RunNote,
+    ServerResponse, Severity, SourceLocation, Summary,
 };
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::{Map, Value, json, object};
@@ -85,7 +85,7 @@ pub fn counts<const N: usize>(counts: [(&str, usize); N]) -> Value {
 
 /// Returns the counts of objects by verdict.
 pub fn summary(summary: &Summary) -> Value {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, known, failed } = *summary;
     let mut all = counts([
         ("accepted", accepted),
         ("rejected", rejected),
@@ -94,8 +94,10 @@ pub fn summary(summary: &Summary) -> Value {
         ("cannotTell", cannot_tell),
         ("warnings", warnings),
     ]);
-    if let Some(members) = all.as_object_mut().filter(|_| failed > 0) {
-        members.insert("failed".to_owned(), Value::Int(failed as i64));
+    if let Some(members) = all.as_object_mut() {
+        for (name, n) in [("known", known), ("failed", failed)] {
+            members.extend((n > 0).then(|| (name.to_owned(), Value::Int(n as i64))));
+        }
     }
     all
 }
@@ -217,7 +219,16 @@ fn problem(problem: &Diagnostic) -> Value {
         ("help", help),
         ("severity", severity),
     ];
-    located(&texts, problem.location.as_ref(), problem.releases.as_ref())
+    let mut described = located(&texts, problem.location.as_ref(), problem.releases.as_ref());
+    if let (Some(known), Some(members)) = (&problem.known, described.as_object_mut()) {
+        members.insert("baseline".to_owned(), known_finding(known));
+    }
+    described
+}
+
+/// Returns the reason and the date of an entry of the baseline.
+pub fn known_finding(known: &KnownFinding) -> Value {
+    object([("reason", Value::from(known.reason.as_str())), ("date", known.date.as_str().into())])
 }
 
 fn pruned_field(field: &PrunedField) -> Value {

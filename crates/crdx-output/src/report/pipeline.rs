@@ -272,6 +272,7 @@ fn left_out(count: usize, location: &SourceLocation) -> Finding {
         diff: None,
         help: None,
         replacement: None,
+        known: None,
         location: location.without_excerpt(),
     }
 }

@@ -81,8 +81,7 @@ impl TextReport {
 
     /// Returns the row of an item as a line for [`Columns::write`]; `None` if the item is not shown.
     pub fn row(&mut self, item: &ObjectReport) -> Option<String> {
-        let is_fine = matches!(item.verdict, Verdict::Accepted | Verdict::Decodes | Verdict::Skipped);
-        if self.style.quiet && is_fine && !item.fails_by_severity() {
+        if self.style.quiet && item.verdict != Verdict::CannotTell && !item.fails() {
             return None;
         }
         Some(self.table.row(&cells(item, &self.releases)))
@@ -95,6 +94,9 @@ impl TextReport {
 
     /// Formats the details of an item with source locations; empty if there are none.
     pub fn details(&mut self, item: &ObjectReport) -> String {
+        if self.style.quiet && item.is_known() && !item.fails_by_severity() {
+            return String::new();
+        }
         let is_fine = matches!(item.verdict, Verdict::Accepted | Verdict::Decodes) && !item.fails_by_severity();
         let shows_warnings = !self.style.quiet || !is_fine;
         let lists = if shows_warnings { self.style.fields } else { FieldLists::None };
@@ -267,7 +269,8 @@ fn note(item: &ObjectReport) -> String {
         Verdict::CannotTell if item.identity.kind.is_empty() => "",
         _ => &item.reason,
     };
-    let remarks = item.remarks.iter().map(Remark::message);
+    let known = item.is_known().then(|| "in the baseline".to_owned());
+    let remarks = known.into_iter().chain(item.remarks.iter().map(Remark::message));
     let texts: Vec<String> = [reason.to_owned()].into_iter().filter(|text| !text.is_empty()).chain(remarks).collect();
     texts.join("; ")
 }
@@ -302,13 +305,18 @@ fn problems(severity: MessageSeverity, all: &[Diagnostic], item: &ObjectReport, 
 
 fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport, color: bool) -> String {
     let location = problem.location.as_ref().unwrap_or(&item.location);
-    let severity = problem.severity.map_or(severity, MessageSeverity::from);
-    excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref(), color)
+    let severity = match (problem.severity, &problem.known) {
+        (Some(severity), _) => severity.into(),
+        (None, Some(_)) => MessageSeverity::Note,
+        (None, None) => severity,
+    };
+    let help = problem.help_text();
+    excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, help.as_deref(), color)
 }
 
 /// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`.
 pub fn summary_line(summary: &Summary, color: bool) -> String {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, known, failed } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let fates = [
         (accepted, "accepted", Verdict::Accepted),
@@ -326,6 +334,10 @@ pub fn summary_line(summary: &Summary, color: bool) -> String {
     if !counts.is_empty() {
         line.push_str(": ");
         line.push_str(&counts.join(", "));
+    }
+    if known > 0 {
+        let of = if known == rejected { "all".to_owned() } else { format!("{known} of them") };
+        line.extend(["; ", &of, " rejected as in the baseline"]);
     }
     if warnings > 0 {
         line.push_str("; ");

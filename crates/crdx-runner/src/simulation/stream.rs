@@ -18,7 +18,7 @@ use crdx_engine::simulation::identity::{self, Namespace};
 use crdx_engine::simulation::lists::ListChecks;
 use crdx_engine::simulation::object::{self, Kind, Object};
 use crdx_engine::simulation::unfold::{self, StoppedAt, Unfolding};
-use crdx_engine::simulation::{Destination, OrderedState, Prepared, Simulator};
+use crdx_engine::simulation::{DefinitionSource, Destination, OrderedState, Prepared, Simulator};
 use crdx_input::pending_documents::PendingDocuments;
 use crdx_text::documents::Chunk;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +78,8 @@ pub fn take_definitions(
                 }
                 let items = run.each(known, object, |simulator, known, object| {
                     // Unknown fields of a CRD do not affect objects.
-                    let mut item = known.install(simulator, object, None, FieldValidation::Ignore);
+                    let mut item =
+                        known.install(simulator, object, DefinitionSource::Given, (None, FieldValidation::Ignore));
                     if item.verdict == Verdict::Rejected {
                         item.verdict = Verdict::CannotTell;
                         "the server would reject this CRD".clone_into(&mut item.reason);
@@ -113,7 +114,7 @@ pub fn take_policies(
         kinds.extend(admission.param_kinds().map(|k| (k.group.clone(), k.version.clone(), k.kind.clone())));
         for object in admission.definitions() {
             let items = run.each(known, object.clone(), |simulator, known, object| {
-                known.install(simulator, object, None, FieldValidation::Ignore)
+                known.install(simulator, object, DefinitionSource::Given, (None, FieldValidation::Ignore))
             });
             let item = run.merged(items);
             let bad = |item: &ObjectReport| !matches!(item.verdict, Verdict::Accepted | Verdict::Skipped);

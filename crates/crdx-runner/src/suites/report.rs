@@ -106,6 +106,7 @@ impl SuiteRun {
             message,
             diff: None,
             replacement: None,
+            known: None,
             help,
             location: location.clone(),
         };

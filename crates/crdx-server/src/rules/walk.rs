@@ -47,6 +47,8 @@ pub struct Evaluated {
     pub rule: usize,
     /// True if the rule evaluated to true.
     pub holds: bool,
+    /// True if the evaluation cost more than the limit of one call.
+    pub exceeds_limit: bool,
 }
 
 /// Stops the walk; no further rule is evaluated.
@@ -248,7 +250,8 @@ impl<'a> RuleEvaluator<'a, '_> {
         }
         if let Some(evaluated) = &mut self.evaluated {
             let holds = matches!(outcome.result, Ok(CelValue::Bool(true)));
-            evaluated.push(Evaluated { path: site.node.cel_type.path.clone(), rule: index, holds });
+            let exceeds_limit = matches!(outcome.result, Err(Error::CostLimitExceeded));
+            evaluated.push(Evaluated { path: site.node.cel_type.path.clone(), rule: index, holds, exceeds_limit });
         }
         match outcome.result {
             Ok(CelValue::Bool(true)) => Ok(()),

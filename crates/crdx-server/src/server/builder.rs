@@ -13,6 +13,7 @@ use super::random::Random;
 use super::registry::journal::{Journal, RestoredObject, StorageConfig};
 use super::registry::storage::Storage;
 use super::registry::store::WatchNotifier;
+use super::runtime_config::RuntimeConfig;
 use super::strategy::built_in_kind::kind_strategy::BuiltInKinds;
 use super::strategy::namespace::{self, SYSTEM_NAMESPACES};
 use super::strategy::namespace_rule::Namespaces;
@@ -21,6 +22,7 @@ use super::strategy::{admission_kinds, typed_resource};
 use crate::cluster_state::ClusterState;
 use crate::policies::dependencies::Dependencies;
 use crdx_types::service_families::ServiceRange;
+use crdx_value::Value;
 use crdx_value::release::Release;
 use crdx_value::time::Timestamp;
 use std::collections::HashMap;
@@ -52,8 +54,11 @@ pub struct ServerBuilder {
     validates_content: bool,
     generates_fields: bool,
     service_ranges: Vec<ServiceRange>,
+    node_ports: Option<(u16, u16)>,
     cluster_state: Option<Arc<dyn ClusterState>>,
     plugins: AdmissionPlugins,
+    static_policies: Arc<[Value]>,
+    runtime_config: RuntimeConfig,
     pause_before_removal: Duration,
 }
 
@@ -81,8 +86,11 @@ impl ServerBuilder {
             validates_content: false,
             generates_fields: false,
             service_ranges: Vec::new(),
+            node_ports: None,
             cluster_state: None,
             plugins: AdmissionPlugins::default(),
+            static_policies: Arc::default(),
+            runtime_config: RuntimeConfig::default(),
             pause_before_removal: Duration::ZERO,
         }
     }
@@ -156,6 +164,11 @@ impl ServerBuilder {
         Self { service_ranges, ..self }
     }
 
+    /// Sets the first and the last node port that are allocated (`--service-node-port-range`).
+    pub fn with_node_ports(self, node_ports: Option<(u16, u16)>) -> Self {
+        Self { node_ports, ..self }
+    }
+
     /// Simulates a cluster with objects and flags that the server does not have: `state` knows other objects of the cluster, as
     /// far as they are known, and a Service may name any node port. Without it, the stored objects are all there are. A
     /// request may have a state of its own ([`Request::cluster_state`](super::Request::cluster_state)).
@@ -179,6 +192,7 @@ impl ServerBuilder {
     pub fn build(mut self) -> Server {
         if let Some(inputs) = &mut self.policies {
             inputs.unknown = self.unknown_inputs;
+            inputs.static_policies = std::mem::take(&mut self.static_policies);
         }
         let namespaces = self.namespaces.take().or_else(|| self.default_namespaces());
         let settings = Settings {
@@ -198,7 +212,9 @@ impl ServerBuilder {
         resources.serves_built_in_kinds = self.built_in_kinds;
         resources.validates_content = self.validates_content;
         resources.kinds = self.kinds;
-        resources.allocations = self.generates_fields.then(|| (self.kinds.allocator)(&self.service_ranges, is_partial));
+        resources.runtime_config = self.runtime_config;
+        resources.allocations =
+            self.generates_fields.then(|| (self.kinds.allocator)(&self.service_ranges, self.node_ports, is_partial));
         if let Some((rule, names)) = namespaces {
             namespace::serve(&mut resources, rule, &names, self.now);
         }

@@ -2,6 +2,7 @@
 //! the cluster.
 
 mod always_deny;
+mod auto_provision;
 mod cluster;
 mod configuration;
 mod kind_plugin;
@@ -17,10 +18,11 @@ use crate::policies::model::PolicyKind;
 use crate::server::admission::Plugin;
 use crate::server::strategy::resources::Resources;
 use always_deny::AlwaysDeny;
+use auto_provision::NamespaceAutoProvision;
 pub use configuration::{AdmissionConfiguration, StaticOrderError};
 pub use kind_plugin::{AdmissionRequest, KindPlugin, PluginServers};
 use lifecycle::NamespaceLifecycle;
-pub use names::{PluginFlagError, UnsimulatedPlugin};
+pub use names::{PluginFlagError, UnsimulatedPlugin, plugin_flags};
 use policies::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use std::sync::Arc;
 pub(in crate::server) use view::Inputs;
@@ -29,6 +31,8 @@ use webhooks::AdmissionWebhooks;
 /// An admission plugin, or two that follow each other, in the order of the API server (`kubeapiserver/options/plugins.go`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionPlugin {
+    /// `NamespaceAutoProvision`
+    NamespaceAutoProvision,
     /// `NamespaceLifecycle`
     NamespaceLifecycle,
     /// `NamespaceExists`
@@ -87,7 +91,8 @@ pub enum AdmissionPlugin {
     AlwaysDeny,
 }
 
-const ALL: [AdmissionPlugin; 28] = [
+const ALL: [AdmissionPlugin; 29] = [
+    AdmissionPlugin::NamespaceAutoProvision,
     // Before all others, so that it rejects a request before other plugins change the object.
     AdmissionPlugin::NamespaceLifecycle,
     AdmissionPlugin::NamespaceExists,
@@ -181,6 +186,9 @@ pub(in crate::server) fn plugins(
 fn create(plugin: AdmissionPlugin, resources: &Arc<Resources>, inputs: Option<&Inputs>) -> Option<Box<dyn Plugin>> {
     fn boxed(plugin: impl Plugin + 'static) -> Box<dyn Plugin> {
         Box::new(plugin)
+    }
+    if plugin == AdmissionPlugin::NamespaceAutoProvision {
+        return NamespaceAutoProvision::new(resources).map(boxed);
     }
     if plugin == AdmissionPlugin::NamespaceLifecycle {
         return NamespaceLifecycle::new(resources).map(boxed);

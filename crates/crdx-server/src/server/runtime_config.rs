@@ -56,6 +56,11 @@ impl RuntimeConfig {
         self.0.is_empty()
     }
 
+    /// The keys of the APIs that are enabled.
+    pub fn enabled(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, enabled)| **enabled).map(|(key, _)| key.as_str())
+    }
+
     /// Returns whether a resource is enabled or disabled; `None` if it is as by default.
     pub fn serves(&self, group: &str, version: &str, resource: &str) -> Option<bool> {
         if self.0.is_empty() {

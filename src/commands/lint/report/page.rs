@@ -22,18 +22,23 @@ pub struct Counts {
     pub accepted: usize,
     /// Accepted, with breaking changes.
     pub breaking: usize,
+    /// Those of the others whose findings are all in the baseline.
+    pub known: usize,
     pub rejected: usize,
     /// Not validated.
     pub cannot_tell: usize,
 }
 
 impl Counts {
-    /// Counts a CRD with `breaking` breaking changes.
-    pub fn add(&mut self, item: &ObjectReport, breaking: usize) {
+    /// Counts a CRD with its breaking changes.
+    pub fn add(&mut self, item: &ObjectReport, breaking: &[LocatedChange]) {
+        let is_known = breaking.iter().all(|change| change.known.is_some()) && !item.fails();
+        let has_known = item.is_known() || !breaking.is_empty();
+        self.known += usize::from(item.verdict != Verdict::CannotTell && is_known && has_known);
         let count = match item.verdict {
             Verdict::CannotTell => &mut self.cannot_tell,
             Verdict::Rejected => &mut self.rejected,
-            _ if breaking > 0 => &mut self.breaking,
+            _ if !breaking.is_empty() => &mut self.breaking,
             _ => &mut self.accepted,
         };
         *count += 1;
@@ -41,7 +46,7 @@ impl Counts {
 
     /// Formats the counts that are not 0.
     pub fn line(self) -> String {
-        let Self { accepted, breaking, rejected, cannot_tell } = self;
+        let Self { accepted, breaking, rejected, cannot_tell, known } = self;
         let named = [
             (accepted, "accepted"),
             (breaking, "with breaking changes"),
@@ -51,13 +56,14 @@ impl Counts {
         let named: Vec<String> =
             named.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
         let total = plural(accepted + breaking + rejected + cannot_tell, "object");
-        if named.is_empty() { total } else { format!("{total}: {}", named.join(", ")) }
+        let known = if known > 0 { format!("; {known} as in the baseline") } else { String::new() };
+        if named.is_empty() { total } else { format!("{total}: {}{known}", named.join(", ")) }
     }
 }
 
 /// Formats the head of the page.
 pub fn head(counts: &Counts, releases: &ReleaseSet) -> String {
-    let Counts { accepted, breaking, rejected, cannot_tell } = *counts;
+    let Counts { accepted, breaking, rejected, cannot_tell, .. } = *counts;
     let total = plural(accepted + breaking + rejected + cannot_tell, "object");
     let (headline, colour) = match counts {
         Counts { rejected: n @ 1.., .. } => (format!("The server would reject {n} of {total}"), Colour::Bad),
@@ -118,10 +124,12 @@ pub fn details(
     if !breaking.is_empty() {
         text.push_str("<h4>What breaks for stored objects</h4>\n");
     }
-    for LocatedChange { change, location, evidence } in breaking {
-        let ratcheting = change.ratcheting.text();
+    for LocatedChange { change, location, evidence, known } in breaking {
+        let known_text = known.as_ref().map(|known| format!("; {}", known.text())).unwrap_or_default();
+        let help = change.ratcheting.text() + &known_text;
+        let severity = if known.is_some() { MessageSeverity::Note } else { MessageSeverity::Warning };
         let words = format!("{}: {}", change.path, change.detail);
-        text.push_str(&message(MessageSeverity::Warning, &words, Some(location), Some(&ratcheting)));
+        text.push_str(&message(severity, &words, Some(location), Some(&help)));
         let shown = evidence::text(evidence);
         if !shown.is_empty() {
             let _ = writeln!(text, "<pre>{}</pre>", escaped(&shown));

@@ -146,6 +146,10 @@ impl EffectCounts {
     pub fn invalid(&self) -> usize {
         self.invalid
     }
+    /// The number of invalid objects whose unrelated updates would be accepted.
+    pub fn editable(&self) -> usize {
+        self.editable
+    }
     /// The number of invalid objects whose unrelated updates would be rejected.
     pub fn blocked(&self) -> usize {
         self.blocked
@@ -241,7 +245,7 @@ impl EffectCounts {
     }
 }
 
-fn plural(n: usize, word: &str) -> String {
+pub fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
@@ -324,6 +328,7 @@ pub fn case(entry: &RehearsedObject) -> Case {
             message,
             diff: None,
             replacement: None,
+            known: None,
             help: None,
             location,
         });
@@ -389,6 +394,7 @@ pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
             message: "the printer columns change".to_owned(),
             diff: Some(columns(changes)),
             replacement: None,
+            known: None,
             help: None,
             location: crd.location.clone(),
         });

@@ -223,6 +223,7 @@ pub fn case(item: &ObjectReport, effects: &Effects) -> Case {
             message: "policies change it".to_owned(),
             diff: Some(changes),
             replacement: None,
+            known: None,
             help: None,
             location: item.location.clone(),
         });

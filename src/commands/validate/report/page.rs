@@ -12,11 +12,14 @@ pub const TITLES: [&str; 7] = ["Verdict", "Kind", "Name", "Action", "Pruned", "D
 
 /// Formats the head of the page.
 pub fn head(summary: &Summary, releases: &ReleaseSet) -> String {
-    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, failed } = *summary;
+    let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, known, failed } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
-    let (headline, colour) = match (rejected, cannot_tell) {
+    let (headline, colour) = match (rejected - known, cannot_tell) {
         (0, 0) if total == 0 => ("There is no object".to_owned(), Colour::Plain),
         (0, 0) if failed > 0 => (format!("{failed} of {} fail by severity", plural(total, "object")), Colour::Bad),
+        (0, 0) if known > 0 => {
+            (format!("{known} of {} would be rejected as in the baseline", plural(total, "object")), Colour::Good)
+        }
         (0, 0) if decode > 0 => ("The server would decode everything".to_owned(), Colour::Good),
         (0, 0) => ("The server would accept everything".to_owned(), Colour::Good),
         (0, n) => (format!("No verdict for {n} of {}", plural(total, "object")), Colour::Unsure),

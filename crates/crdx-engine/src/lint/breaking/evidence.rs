@@ -1,13 +1,14 @@
 //! An object for each breaking change.
 
 use super::{BreakingChange, ChangeKind};
-use crate::report::SourceLocation;
+use crate::report::{KnownFinding, SourceLocation};
 use crate::search::upgrade::{self, GoalEffect};
 use crate::search::{Counterexample, Effort};
 use crdx_server::server::Timestamp;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The effort of the search for all changes of a version.
 pub const EFFORT: Effort = Effort { objects: 600, seed: 0 };
@@ -24,6 +25,8 @@ pub struct LocatedChange {
     pub location: SourceLocation,
     /// The result of a search for an object.
     pub evidence: Evidence,
+    /// The entry of the baseline that accepts the change.
+    pub known: Option<Arc<KnownFinding>>,
 }
 
 /// The result of a search for an object that a change breaks.
@@ -107,7 +110,12 @@ mod tests {
         let location = SourceLocation::source(&"crd.yaml".into());
         let mut located: Vec<LocatedChange> = changes(&spec(&old), &spec(&new))
             .into_iter()
-            .map(|change| LocatedChange { change, location: location.clone(), evidence: Evidence::NotSearched })
+            .map(|change| LocatedChange {
+                change,
+                location: location.clone(),
+                evidence: Evidence::NotSearched,
+                known: None,
+            })
             .collect();
         search((&old, &new), &mut located, (Release::NEWEST, Timestamp::default()), EFFORT);
         let texts: Vec<String> = located
@@ -125,7 +133,8 @@ mod tests {
             .collect();
         let want = [
             "spec.a: {}",
-            "spec.c: {\"c\":\"\"}",
+            // Without `a`, the object would be rejected for another reason.
+            r#"spec.c: {"a":"","c":""}"#,
             "spec.a: {\"a\":\"exam\"}",
             "spec.b[*]: {\"b\":[10]}",
             r#"spec.d: {"a":""}"#,

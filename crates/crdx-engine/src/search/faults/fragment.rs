@@ -1,5 +1,5 @@
 //! The rules whose truth depends on finitely many cases: boolean combinations of `has`, of comparisons of a field or of its size
-//! with constants, and of anything that uses only fields with finitely many values.
+//! with constants or with another field or size, and of anything that uses only fields with finitely many values.
 
 use crdx_cel::ast::{Expr, ExprKind, Literal};
 use crdx_cel::syntax::{ParseOptions, parse};
@@ -13,6 +13,8 @@ pub struct FieldUses {
     pub numbers: BTreeSet<i64>,
     pub texts: BTreeSet<String>,
     pub sizes: BTreeSet<i64>,
+    /// The fields with which the rules compare this field or its size.
+    pub peers: BTreeSet<Vec<String>>,
     /// True if more than the presence of the field matters.
     pub is_compared: bool,
 }
@@ -28,13 +30,9 @@ pub fn uses(node: &Schema, rule: &str) -> Option<Uses> {
     (!uses.is_empty()).then_some(uses)
 }
 
-/// The schema of a field whose parents are required.
+/// The schema of a field below objects with properties.
 pub fn field<'s>(node: &'s Schema, path: &[String]) -> Option<&'s Schema> {
-    let Some((last, parents)) = path.split_last() else { return Some(node) };
-    let parent = parents.iter().try_fold(node, |node, name| {
-        node.property(name).filter(|child| node.required.contains(name) && !child.nullable)
-    })?;
-    parent.property(last)
+    path.iter().try_fold(node, |node, name| node.property(name))
 }
 
 /// Returns true if a field has finitely many values.
@@ -65,48 +63,73 @@ fn condition(node: &Schema, expr: &Expr, uses: &mut Uses) -> Option<()> {
             condition(node, yes, uses)?;
             condition(node, no, uses)
         }
-        (None, "_==_" | "_!=_", [left, right]) => {
-            comparison(node, left, right, false, uses).or_else(|| comparison(node, right, left, false, uses))
-        }
-        (None, "_<_" | "_<=_" | "_>_" | "_>=_", [left, right]) => {
-            comparison(node, left, right, true, uses).or_else(|| comparison(node, right, left, true, uses))
-        }
+        (None, "_==_" | "_!=_", [left, right]) => comparison(node, left, right, false, uses)
+            .or_else(|| comparison(node, right, left, false, uses))
+            .or_else(|| between(node, left, right, false, uses)),
+        (None, "_<_" | "_<=_" | "_>_" | "_>=_", [left, right]) => comparison(node, left, right, true, uses)
+            .or_else(|| comparison(node, right, left, true, uses))
+            .or_else(|| between(node, left, right, true, uses)),
         (None, "@in", [left, right]) => comparison(node, left, right, false, uses),
         _ => None,
     }
 }
 
-/// A comparison of a field, or of its size, with constants. Texts are not compared by their order.
-fn comparison(node: &Schema, term: &Expr, constant: &Expr, is_order: bool, uses: &mut Uses) -> Option<()> {
-    let constants = constants(constant)?;
-    if let Some(path) = path_of(term) {
-        let schema = field(node, &path)?;
-        let is_scalar = matches!(schema.type_.as_str(), "string" | "integer" | "number") && !schema.x_int_or_string;
-        if !is_scalar || !matches!(schema.format.as_str(), "" | "int32" | "int64") {
-            return None;
-        }
-        let of_field = uses.entry(path).or_default();
-        of_field.is_compared = true;
-        for constant in constants {
-            match constant {
-                Literal::Int(number) => of_field.numbers.insert(number),
-                Literal::String(text) if !is_order => of_field.texts.insert(text),
-                _ => return None,
-            };
-        }
-        return Some(());
-    }
-    let path = sized(term)?;
+/// The type of what a rule compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TermType {
+    Integer,
+    Number,
+    Text,
+    Size,
+}
+
+/// Returns the field that an expression compares, or whose size it compares.
+fn term(node: &Schema, expr: &Expr) -> Option<(Vec<String>, TermType)> {
+    let (path, is_size) = path_of(expr).map(|path| (path, false)).or_else(|| Some((sized(expr)?, true)))?;
     let schema = field(node, &path)?;
-    let has_size = matches!(schema.type_.as_str(), "string" | "array" | "object") && !schema.x_int_or_string;
-    if !has_size || !schema.format.is_empty() {
+    if schema.x_int_or_string {
         return None;
     }
+    let type_ = match (schema.type_.as_str(), schema.format.as_str(), is_size) {
+        ("integer", "" | "int32" | "int64", false) => TermType::Integer,
+        ("number", "", false) => TermType::Number,
+        ("string", "", false) => TermType::Text,
+        ("string" | "array" | "object", "", true) => TermType::Size,
+        _ => return None,
+    };
+    Some((path, type_))
+}
+
+/// A comparison of a field, or of its size, with constants. Texts are not compared by their order.
+fn comparison(node: &Schema, compared: &Expr, constant: &Expr, is_order: bool, uses: &mut Uses) -> Option<()> {
+    let constants = constants(constant)?;
+    let (path, type_) = term(node, compared)?;
     let of_field = uses.entry(path).or_default();
     of_field.is_compared = true;
     for constant in constants {
-        let Literal::Int(number) = constant else { return None };
-        of_field.sizes.insert(number);
+        match (type_, constant) {
+            (TermType::Size, Literal::Int(number)) => of_field.sizes.insert(number),
+            (TermType::Integer | TermType::Number, Literal::Int(number)) => of_field.numbers.insert(number),
+            (TermType::Text, Literal::String(text)) if !is_order => of_field.texts.insert(text),
+            _ => return None,
+        };
+    }
+    Some(())
+}
+
+/// A comparison of two fields or sizes.
+fn between(node: &Schema, left: &Expr, right: &Expr, is_order: bool, uses: &mut Uses) -> Option<()> {
+    use TermType::{Integer, Number, Size, Text};
+    let ((left, left_type), (right, right_type)) = (term(node, left)?, term(node, right)?);
+    match (left_type, right_type) {
+        (Integer | Size, Integer | Size) | (Number, Number) => {}
+        (Text, Text) if !is_order => {}
+        _ => return None,
+    }
+    for (path, peer) in [(&left, &right), (&right, &left)] {
+        let of_field = uses.entry(path.clone()).or_default();
+        of_field.is_compared = true;
+        of_field.peers.insert(peer.clone());
     }
     Some(())
 }

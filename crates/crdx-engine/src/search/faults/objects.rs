@@ -11,32 +11,31 @@ use crate::search::candidates;
 use crate::search::place::placed;
 use crdx_server::rules::Rules;
 use crdx_server::rules::node::steps;
-use crdx_server::schema::Schema;
+use crdx_server::schema::{Schema, ValidationRule};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 use crdx_value::{Value, json};
 use std::collections::HashSet;
 
-/// The number of objects that are tried to find one that the server accepts.
-const BASE_BUDGET: usize = 100;
 /// The number of accepted values of a transition rule that are compared.
 const UPDATED: usize = 4;
 /// The number of generated values of a node.
 const GENERATED: usize = 3;
 
 /// The server of one version, and an object that it accepts.
-struct Subject<'s> {
-    checker: &'s Checker,
+pub struct Subject<'s> {
+    pub checker: &'s Checker,
     base: Value,
     effort: FaultEffort,
     requests: Steps,
-    release: Release,
+    pub release: Release,
 }
 
 /// Returns true if an object may show a fault of the node.
 pub fn may_have_fault(node: &FaultNode<'_>) -> bool {
     let rules = &node.schema.x_validations;
     node.has_default_for_rules
+        || !node.expensive.is_empty()
         || rules.iter().any(|rule| is_transition(&rule.rule) || !rule.message_expression.is_empty())
 }
 
@@ -44,8 +43,10 @@ pub fn may_have_fault(node: &FaultNode<'_>) -> bool {
 pub fn faults(checker: &Checker, nodes: &[&FaultNode<'_>], release: Release, effort: FaultEffort) -> Vec<Fault> {
     let mut found = Vec::new();
     let Ok(start) = examples::start(checker, ExampleFields::Minimal) else { return found };
-    let (base, None) = accepted(checker, start, BASE_BUDGET) else { return found };
+    let (base, None) = accepted(checker, start, effort.base) else { return found };
     let subject = Subject { checker, base, effort, requests: Steps::new(effort.requests), release };
+    let expensive = nodes.iter().flat_map(|node| node.expensive.iter().map(move |index| (node, *index)));
+    found.extend(expensive.take(effort.costs).filter_map(|(node, index)| subject.cost(node, index)));
     for node in nodes {
         if node.has_default_for_rules {
             found.extend(subject.default(node));
@@ -68,12 +69,18 @@ fn is_transition(rule: &str) -> bool {
 }
 
 impl Subject<'_> {
-    fn with(&self, node: &FaultNode<'_>, value: Option<&Value>) -> Option<Value> {
+    /// An object that the server accepts.
+    pub fn base(&self) -> &Value {
+        &self.base
+    }
+
+    /// Returns the accepted object with another value of the node.
+    pub fn with(&self, node: &FaultNode<'_>, value: Option<&Value>) -> Option<Value> {
         placed(&self.checker.schema, &self.base, &node.steps, value)
     }
 
     /// The server's answer to a create; `None` if the object violates the schema, or no more requests are sent.
-    fn create(&self, object: &Value) -> Option<Result<(), Rejection>> {
+    pub fn create(&self, object: &Value) -> Option<Result<(), Rejection>> {
         if self.requests.are_spent() || self.checker.violates_schema(object) {
             return None;
         }
@@ -148,23 +155,28 @@ impl Subject<'_> {
         rejection.errors.iter().any(|error| steps(&error.field).is_ok_and(|path| path.len() >= depth) || depth == 0)
     }
 
+    /// Returns the schema of the version with only these rules, at this node.
+    pub fn only(&self, node: &FaultNode<'_>, rules: Vec<ValidationRule>) -> Option<Rules> {
+        let mut schema = Schema::clone(&self.checker.schema);
+        clear_rules(&mut schema);
+        let own = node.steps.iter().try_fold(&mut schema, |schema, step| below_mut(schema, step))?;
+        own.x_validations = rules;
+        Rules::new(&schema, self.release)
+    }
+
     /// An object that the rule rejects, and for which its message expression fails.
     fn message(&self, node: &FaultNode<'_>, index: usize) -> Option<Fault> {
         if self.requests.are_spent() {
             return None;
         }
         let rule = node.schema.x_validations.get(index)?;
-        let mut schema = Schema::clone(&self.checker.schema);
-        clear_rules(&mut schema);
-        let own = node.steps.iter().try_fold(&mut schema, |schema, step| below_mut(schema, step))?;
-        let message = crdx_server::schema::ValidationRule {
+        let message = ValidationRule {
             rule: format!("size({}) >= 0", rule.message_expression),
             message_expression: String::new(),
             ..rule.clone()
         };
-        let bare = crdx_server::schema::ValidationRule { message_expression: String::new(), ..rule.clone() };
-        own.x_validations = vec![bare, message];
-        let rules = Rules::new(&schema, self.release)?;
+        let bare = ValidationRule { message_expression: String::new(), ..rule.clone() };
+        let rules = self.only(node, vec![bare, message])?;
         let is_failing = |object: &Value| {
             let evaluations = rules.evaluations(object, None);
             let of = |rule: usize| evaluations.iter().filter(move |one| one.rule == rule);

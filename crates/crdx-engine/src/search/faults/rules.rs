@@ -63,7 +63,7 @@ impl TruthTable {
         let evaluated = Rules::new(&around(schema, &rules), release)?;
         let mut cases = Vec::new();
         for number in 0..count {
-            let choice = choice(&fields, number);
+            let Some(choice) = models::effective(&fields, &choice(&fields, number)) else { continue };
             let model = object([("value", models::model(&fields, &choice))]);
             let mut holds = vec![false; rules.len()];
             let evaluations = evaluated.evaluations(&model, None);
@@ -192,6 +192,7 @@ fn joined(used: &[(usize, Uses)]) -> Uses {
         joined.numbers.extend(&uses.numbers);
         joined.texts.extend(uses.texts.iter().cloned());
         joined.sizes.extend(&uses.sizes);
+        joined.peers.extend(uses.peers.iter().cloned());
         joined.is_compared |= uses.is_compared;
     }
     all

@@ -2,8 +2,12 @@ use super::*;
 use crate::fixture::kites;
 
 fn found(spec: &str) -> Vec<String> {
+    found_with(spec, BTreeSet::new())
+}
+
+fn found_with(spec: &str, expensive: BTreeSet<&str>) -> Vec<String> {
     let crd = kites(&format!("        {{type: object, properties: {{spec: {spec}}}}}"));
-    let faults = faults(&crd, Release::NEWEST, FaultEffort::DEFAULT);
+    let faults = faults(&crd, Release::NEWEST, FaultEffort::DEFAULT, &expensive);
     faults
         .iter()
         .map(|fault| {
@@ -63,6 +67,82 @@ fn implied_rules_and_impossible_values_are_proved() {
     assert_eq!(found(&with_rules(MODE, &rules)), ["ImpossibleValue .x-kubernetes-validations"]);
     let rules = ["has(self.size)", "!has(self.size)"];
     assert_eq!(found(&with_rules(MODE, &rules)), ["Unsatisfiable .x-kubernetes-validations"]);
+}
+
+#[test]
+fn rules_between_fields_are_proved() {
+    let fields = "least: {type: integer, minimum: 0, maximum: 10}, most: {type: integer, minimum: 20}, limit: {type: integer, minimum: 20}, names: {type: array, maxItems: 5, items: {type: string}}, first: {type: string, maxLength: 8}, second: {type: string, minLength: 9, maxLength: 12}, part: {type: object, properties: {size: {type: integer, minimum: 3}}}";
+    for (rules, fault) in [
+        (
+            &["!has(self.least) || !has(self.most) || self.least < self.most"][..],
+            "DeadRule .x-kubernetes-validations[0].rule",
+        ),
+        (
+            &["has(self.least) && has(self.most) && self.least == self.most"],
+            "UnsatisfiableRule .x-kubernetes-validations[0].rule",
+        ),
+        (
+            &["!has(self.names) || !has(self.most) || size(self.names) <= self.most"],
+            "DeadRule .x-kubernetes-validations[0].rule",
+        ),
+        (
+            &["!has(self.first) || !has(self.second) || self.first != self.second"],
+            "DeadRule .x-kubernetes-validations[0].rule",
+        ),
+        (
+            &[
+                "has(self.most) && has(self.limit) && self.most < self.limit",
+                "has(self.most) && has(self.limit) && self.most <= self.limit",
+            ],
+            "ImpliedRule .x-kubernetes-validations[1].rule",
+        ),
+        (
+            &["has(self.most) && has(self.limit)", "self.most < self.limit", "self.limit < self.most"],
+            "Unsatisfiable .x-kubernetes-validations",
+        ),
+        // Below an optional object.
+        (
+            &["!has(self.part) || !has(self.part.size) || self.part.size > 2"],
+            "DeadRule .x-kubernetes-validations[0].rule",
+        ),
+        (&["has(self.part.size) && self.part.size < 3"], "UnsatisfiableRule .x-kubernetes-validations[0].rule"),
+        (&["!has(self.part)", "!has(self.most) || self.most > 20"], "ImpossibleValue .x-kubernetes-validations"),
+    ] {
+        assert!(
+            found(&with_rules(fields, rules)).iter().any(|one| one == fault),
+            "{rules:?} {:?}",
+            found(&with_rules(fields, rules))
+        );
+    }
+}
+
+#[test]
+fn rules_between_fields_that_reject_something_are_no_fault() {
+    let fields = "low: {type: integer, minimum: 0, maximum: 10}, high: {type: integer, minimum: 10}, limit: {type: integer}, names: {type: array, maxItems: 5, items: {type: string}}, first: {type: string, maxLength: 8}, second: {type: string, minLength: 8, maxLength: 12}, part: {type: object, properties: {size: {type: integer, minimum: 3}}}, weight: {type: number}, other: {type: number}";
+    for rule in [
+        "!has(self.low) || !has(self.high) || self.low < self.high",
+        "!has(self.names) || !has(self.limit) || size(self.names) <= self.limit",
+        "!has(self.first) || !has(self.second) || self.first != self.second",
+        "!has(self.part) || !has(self.part.size) || self.part.size > 3",
+        "!has(self.part) || self.part.size > 2",
+        "!has(self.weight) || !has(self.other) || self.weight <= self.other",
+    ] {
+        assert_eq!(found(&with_rules(fields, &[rule])), [""; 0], "{rule}");
+    }
+}
+
+#[test]
+fn an_object_within_the_limits_exceeds_the_cost_of_a_rule() {
+    let of = |items: &str| {
+        format!(
+            "{{type: object, properties: {{l: {{type: array, maxItems: {items}, items: {{type: string, maxLength: 20}}, x-kubernetes-validations: [{{rule: 'self.all(x, self.exists_one(y, y == x))'}}]}}}}}}"
+        )
+    };
+    let rule =
+        "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[l].x-kubernetes-validations[0].rule";
+    let found = |items: &str| found_with(&of(items), BTreeSet::from([rule]));
+    assert_eq!(found("900"), ["ExcessiveCost .properties[l].x-kubernetes-validations[0].rule"]);
+    assert_eq!(found("100"), [""; 0]);
 }
 
 #[test]

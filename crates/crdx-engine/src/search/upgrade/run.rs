@@ -20,6 +20,10 @@ const MEMORY: u64 = 64 << 10;
 const COST: u64 = 50_000;
 /// The number of accepted objects that are changed further.
 const MAX_STARTS: usize = 48;
+/// The number of objects that the new CRD rejects to which others are updated.
+const MAX_REJECTED: usize = 12;
+/// The part of the effort, one of this number, that each round of updates has for itself.
+const UPDATES: usize = 8;
 /// The number of rejected objects that are mended, and the objects that are tried for each.
 const MENDED: (usize, usize) = (24, 40);
 
@@ -36,8 +40,13 @@ pub struct Run<'r> {
     starts: Vec<Value>,
     /// The example objects.
     bases: Vec<Value>,
+    /// Objects whose create only the new CRD rejects. It may tolerate their errors in an update that leaves the values.
+    rejected: Vec<Value>,
     seen: HashSet<String>,
+    /// The objects that are left.
     left: usize,
+    /// The updates of one round.
+    updates: usize,
     mended: usize,
     accepted: usize,
     memory: Steps,
@@ -57,8 +66,10 @@ impl<'r> Run<'r> {
             goals: Vec::new(),
             starts: Vec::new(),
             bases: Vec::new(),
+            rejected: Vec::new(),
             seen: HashSet::new(),
-            left: effort.objects,
+            left: effort.objects.saturating_sub(2 * (effort.objects / UPDATES)),
+            updates: effort.objects / UPDATES,
             mended: 0,
             accepted: 0,
             memory: Steps::new(objects.saturating_mul(MEMORY)),
@@ -120,7 +131,7 @@ impl<'r> Run<'r> {
     }
 
     fn has_all_goals(&self) -> bool {
-        self.goals.iter().all(|goal| goal.found.is_some())
+        self.goals.iter().all(EffectGoal::is_reached)
     }
 
     /// Tries the examples, also with a status.
@@ -215,6 +226,10 @@ impl<'r> Run<'r> {
             Ok(effects) => {
                 self.accepted += 1;
                 self.goals.iter_mut().for_each(|goal| goal.note(&object, None, &effects));
+                let is_rejected = effects.iter().any(|(question, _)| *question == Question::CreateRejected);
+                if is_rejected && self.rejected.len() < MAX_REJECTED {
+                    self.rejected.push(object.clone());
+                }
                 for (question, details) in effects {
                     self.note(question, Counterexample { object: object.clone(), updated: None, details });
                 }
@@ -246,18 +261,20 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Tries updates between accepted objects, first of each to itself.
+    /// Tries updates between accepted objects: first to those whose create is rejected, then of each to itself.
     fn updates(&mut self) {
         let question = Question::UpdateRejected;
         let is_answered = |run: &Self| !run.open.contains(&question) || run.found.contains_key(&question);
-        let starts = self.starts.clone();
+        let (starts, rejected, bases) = (self.starts.clone(), self.rejected.clone(), self.bases.clone());
+        let to_rejected = rejected.iter().flat_map(|to| bases.iter().chain(&starts).map(move |from| (from, to)));
         let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
-        for (from, to) in pairs {
-            if self.left == 0 || self.memory.are_spent() || (is_answered(self) && self.has_all_goals()) {
+        // Large objects before must not prevent updates of small ones.
+        let left = Steps::new((self.updates as u64).saturating_mul(MEMORY));
+        for (from, to) in to_rejected.chain(pairs).take(self.updates) {
+            if left.are_spent() || (is_answered(self) && self.has_all_goals()) {
                 return;
             }
-            self.left -= 1;
-            let _ = self.memory.take(8 * (memory(from) + memory(to)) as u64);
+            let _ = left.take(8 * (memory(from) + memory(to)) as u64);
             let Some(details) = self.probe.update(from, to) else {
                 self.accepted += 1;
                 continue;
@@ -297,13 +314,12 @@ impl<'r> Run<'r> {
     }
 
     fn shows_goal(&self, goal: &EffectGoal, object: &Value, updated: Option<&Value>) -> Option<Vec<String>> {
-        let of_object = || Some(goal.details(&self.probe.effects(object).ok()?));
+        let of_object = || goal.details_alone(&self.probe.effects(object).ok()?);
         let of_update = || {
             let details = self.probe.update(object, updated.unwrap_or(object))?;
-            Some(goal.details(&[(Question::UpdateRejected, details)]))
+            goal.details_alone(&[(Question::UpdateRejected, details)])
         };
-        let of_object = if updated.is_none() { of_object() } else { None };
-        of_object.filter(|details| !details.is_empty()).or_else(of_update).filter(|details| !details.is_empty())
+        if updated.is_none() { of_object().or_else(of_update) } else { of_update() }
     }
 }
 

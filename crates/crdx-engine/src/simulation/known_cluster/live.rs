@@ -122,13 +122,13 @@ impl LiveObjects {
         let entries: Vec<(&Wanted, Arc<PendingRead>)> =
             wanted.iter().map(|wanted| (wanted, self.entry(wanted))).collect();
         for (wanted, entry) in &entries {
-            let mut step = lock::lock(&entry);
+            let mut step = lock::lock(entry);
             if let ReadProgress::New = *step {
                 *step = self.ask(wanted).map_or_else(ReadProgress::Answered, ReadProgress::Asked);
             }
         }
         for (wanted, entry) in &entries {
-            let mut step = lock::lock(&entry);
+            let mut step = lock::lock(entry);
             match std::mem::take(&mut *step) {
                 ReadProgress::Asked(pending) => *step = ReadProgress::Answered(self.wait(wanted, pending)),
                 other => *step = other,

@@ -5,11 +5,10 @@ use crate::documents::{self, InputEntry};
 use crate::fixture::kites_yaml;
 use crate::kubectl::{Action, FieldValidation, RequestKind, Verb};
 use crate::report::severity::CONFLICTING_OBJECT;
-use crate::simulation::OrderedState;
 use crate::simulation::existing::ExistingObjects;
 use crate::simulation::object_store::MemoryStore;
+use crate::simulation::{DefinitionSource, OrderedState};
 use crdx_server::apply::field_manager::LAST_APPLIED;
-use crdx_server::cluster_state::UnknownCluster;
 use crdx_server::server::{AdmissionPlugins, Timestamp};
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
@@ -42,14 +41,21 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         served: Arc::default(),
     };
     let tracks_fields = request_kind.verb == Verb::ServerSide;
-    let built_in = BuiltInServer::new(Release::NEWEST, Timestamp::default(), AdmissionPlugins::all());
+    let configuration = ServerConfiguration {
+        release: Release::NEWEST,
+        now: Timestamp::default(),
+        tracks_fields,
+        plugins: AdmissionPlugins::all(),
+        service_ranges: Vec::new(),
+    };
     Simulator {
         settings,
-        server: Arc::new(Server::builder(Release::NEWEST, 0).with_cluster_state(Arc::new(UnknownCluster)).build()),
+        server: Arc::new(configuration.builder(None).build()),
         updates: Updates { request_kind, existing, compares: None },
         store: Box::<MemoryStore>::default(),
         lock: Arc::default(),
-        built_in: Arc::new(built_in.with_field_ownership(tracks_fields)),
+        built_in: Arc::new(BuiltInServer::new(configuration.clone())),
+        configuration,
         admission: OnceLock::new(),
     }
 }
@@ -363,4 +369,67 @@ fn an_object_without_a_name_is_created_by_every_command() {
         assert!(reports[0].errors[1].message.starts_with("metadata.name: Invalid value: \"Wrong*\""), "{verb:?}");
         assert!(matches!(reports[1].remarks[..], [Remark::SentAsCreate]), "{verb:?}");
     }
+}
+
+/// The CRD of kites of at most this length.
+fn definition_up_to(length: u32) -> String {
+    definition().replace("maximum: 100", &format!("maximum: {length}"))
+}
+
+#[test]
+fn a_rendered_directory_may_have_its_own_crd() {
+    let of = |longest: u32| [definition_up_to(longest), kite(7)].concat();
+    let reports = reports_of_files(&simulator(), &[("a", &of(10)), ("b", &of(5)), ("c", &of(10))], true);
+    let [accepted, rejected, skipped] = [Verdict::Accepted, Verdict::Rejected, Verdict::Skipped];
+    assert_eq!(verdicts(&reports), [accepted, accepted, accepted, rejected, skipped, Verdict::CannotTell]);
+    assert_eq!(reports[4].reason, "the same CRD as at a:1");
+}
+
+#[test]
+fn crds_that_differ_are_ambiguous_elsewhere() {
+    let (a, b) = (definition_up_to(10), definition_up_to(5));
+    let reports = reports_of_files(&simulator(), &[("a", &a), ("b", &b), ("c", &kite(7))], true);
+    assert_eq!(verdicts(&reports), [Verdict::Accepted, Verdict::Accepted, Verdict::CannotTell]);
+    assert_eq!(reports[2].reason, "its CRDs differ: a:1 and b:1");
+    let reports = reports_of_files(&simulator(), &[("a", &a), ("c", &kite(7)), ("b", &b)], true);
+    assert_eq!(verdicts(&reports), [Verdict::Accepted, Verdict::Accepted, Verdict::CannotTell]);
+    assert_eq!(reports[2].reason, "another CRD with this name is at a:1");
+    let reports = reports_of_files(&simulator(), &[("a.yaml", &a), ("b.yaml", &b)], false);
+    assert_eq!(verdicts(&reports), [Verdict::Accepted, Verdict::CannotTell]);
+}
+
+#[test]
+fn a_crd_that_is_given_decides_about_objects() {
+    let simulator = simulator();
+    let mut state = OrderedState::new(simulator.store.empty());
+    let object = |text: &str| {
+        let InputEntry::Document(document) = documents::read("a.yaml", text).remove(0) else { panic!("{text}") };
+        Object { document, warnings: Vec::new() }
+    };
+    let given = object(&definition_up_to(5));
+    state.install(&simulator, given, DefinitionSource::Given, (None, FieldValidation::Ignore));
+    let mut report = |text: &str| {
+        let destination = state.destination(&simulator, object(text));
+        simulator.simulate(state.prepare(&simulator, destination, &mut None))
+    };
+    let same = report(&definition_up_to(5));
+    assert_eq!((same.verdict, same.remarks.as_slice()), (Verdict::Accepted, &[][..]));
+    let other = report(&definition_up_to(10));
+    assert_eq!(other.verdict, Verdict::Accepted);
+    assert!(matches!(other.remarks[..], [Remark::OtherDefinition(_)]));
+    let misspelt = report(&definition_up_to(5).replace("scope:", "unknown: 1\n  scope:"));
+    assert_eq!(misspelt.verdict, Verdict::Rejected, "the server checks each CRD that is sent");
+    assert_eq!(report(&kite(7)).verdict, Verdict::Rejected);
+}
+
+#[test]
+fn a_crd_with_other_metadata_has_a_verdict_of_its_own() {
+    let labelled = |label: &str| {
+        definition()
+            .replace("{name: kites.example.com}", &format!("{{name: kites.example.com, labels: {{a: {label}}}}}"))
+    };
+    let files = [definition(), labelled("good"), labelled("'not good'"), labelled("good")];
+    let files: Vec<(&str, &str)> = files.iter().map(|text| ("a.yaml", text.as_str())).collect();
+    let [accepted, rejected] = [Verdict::Accepted, Verdict::Rejected];
+    assert_eq!(verdicts(&reports_of_files(&simulator(), &files, false)), [accepted, accepted, rejected, accepted]);
 }

@@ -1,5 +1,6 @@
 //! Completes the report of the answer to a request.
 
+use super::dropped_status;
 use super::send::{Answer, Submission};
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::written_metadata::hide_bookkeeping;
@@ -15,7 +16,12 @@ use crdx_value::Value;
 use std::sync::Arc;
 
 /// Returns the item of an answer, and the object of an accepted create for later inputs of the same name.
-pub fn of_answer(submission: &Submission<'_>, answer: Answer, identity: Identity) -> Simulated {
+/// `status` is the one that was sent, if it may be dropped.
+pub fn of_answer(
+    submission: &Submission<'_>,
+    (answer, status): (Answer, Option<&Value>),
+    identity: Identity,
+) -> Simulated {
     let Submission { context, server, resource, address, locator, .. } = *submission;
     let Answer { mut response, action, before, sent } = answer;
     let findings = response.trace.policies.take();
@@ -30,8 +36,10 @@ pub fn of_answer(submission: &Submission<'_>, answer: Answer, identity: Identity
     unknown_objects::leave_open(&mut item, context, &unknown, submission.cluster);
     admitted(&mut item, findings, context.admission);
     item.hidden = hidden_errors(submission, &item);
-    // Only pruned fields are shown as they were sent.
-    let shows_sent = context.updates.compares.is_some() && item.answer.is_some() && !item.pruned.is_empty();
+    dropped_status::report(&mut item, status, resource, locator);
+    // Otherwise only pruned fields are shown as they were sent.
+    let shows_sent = context.updates.compares.is_some_and(|options| options.keeps_sent || !item.pruned.is_empty())
+        && item.answer.is_some();
     item.sent = if shows_sent { locator.object() } else { None };
     if context.request_options.table
         && resource.is_defined()

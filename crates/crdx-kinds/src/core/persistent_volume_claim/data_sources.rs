@@ -1,16 +1,18 @@
 //! The data sources of `PersistentVolumeClaim`s (`pkg/api/persistentvolumeclaim/util.go`).
 
+use crdx_value::release::{Gate, Release};
 use crdx_value::{Map, Value, object};
 
 const SOURCE: &str = "dataSource";
 const REFERENCE: &str = "dataSourceRef";
 
 /// Drops the sources that the server ignores, and copies the one that is left to the other field.
-pub(super) fn prepare(new: &mut Value, old: Option<&Value>) {
+pub(super) fn prepare(new: &mut Value, old: Option<&Value>, release: Release) {
     let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut) else { return };
     let had = |field| old.is_some_and(|old| old.at(&["spec", field]).is_some());
     let in_namespace = |reference: &Value| reference.str_at(&["namespace"]).is_some_and(|name| !name.is_empty());
-    if spec.get(REFERENCE).is_some_and(in_namespace) && !had(REFERENCE) {
+    let allows_namespaces = release.enables(Gate::CrossNamespaceVolumeDataSource);
+    if !allows_namespaces && spec.get(REFERENCE).is_some_and(in_namespace) && !had(REFERENCE) {
         spec.remove(REFERENCE);
     }
     // `EnforceDataSourceBackwardsCompatibility`
@@ -46,11 +48,16 @@ fn normalize(spec: &mut Map, in_namespace: &dyn Fn(&Value) -> bool) {
 mod tests {
     use super::*;
     use crdx_text::json;
+    use crdx_value::release::FeatureGates;
 
     fn prepared(spec: &str, old: Option<&str>) -> Value {
+        prepared_on(Release::NEWEST, spec, old)
+    }
+
+    fn prepared_on(release: Release, spec: &str, old: Option<&str>) -> Value {
         let claim = |spec: &str| json::read(format!(r#"{{"spec":{spec}}}"#).as_bytes()).unwrap();
         let mut new = claim(spec);
-        prepare(&mut new, old.map(claim).as_ref());
+        prepare(&mut new, old.map(claim).as_ref(), release);
         new.get("spec").cloned().unwrap()
     }
 
@@ -82,5 +89,8 @@ mod tests {
         let spec = r#"{"dataSourceRef":{"apiGroup":null,"kind":"PersistentVolumeClaim","name":"a","namespace":"b"}}"#;
         assert_eq!(prepared(spec, None), read("{}"));
         assert_eq!(prepared(spec, Some(spec)), read(spec), "it is not copied");
+        let mut gates = FeatureGates::default();
+        gates.set("CrossNamespaceVolumeDataSource", true);
+        assert_eq!(prepared_on(Release::NEWEST.with_gates(&gates).unwrap(), spec, None), read(spec));
     }
 }

@@ -15,7 +15,7 @@ use crdx_value::quote::go_quote;
 use crdx_value::release::{Release, V1_33, V1_36};
 use crdx_value::{Map, Value};
 use families::{ADDRESSES, FAMILIES, set_texts, texts};
-use node_ports::NodePorts;
+use node_ports::{DEFAULT_NODE_PORTS, NodePorts};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -37,6 +37,8 @@ const ALLOCATED: &str = "provided IP is already allocated";
 pub(crate) struct Allocations {
     /// The network of the flags; `None` if the cluster has to be asked.
     network: Option<ServiceNetwork>,
+    /// The first and the last node port.
+    node_ports: (u16, u16),
     /// True if the server does not store all objects of its cluster. Requests may then name node ports outside the range.
     is_partial: bool,
     counters: Counters,
@@ -51,9 +53,14 @@ struct Counters {
 
 impl Allocations {
     /// Creates the value before anything is allocated; `ranges` is empty if they are not known.
-    pub fn new(ranges: &[ServiceRange], is_partial: bool) -> Self {
+    pub fn new(ranges: &[ServiceRange], node_ports: Option<(u16, u16)>, is_partial: bool) -> Self {
         let network = (!ranges.is_empty()).then(|| ServiceNetwork::of_ranges(ranges));
-        Self { network, is_partial, counters: Counters::default() }
+        Self {
+            network,
+            node_ports: node_ports.unwrap_or(DEFAULT_NODE_PORTS),
+            is_partial,
+            counters: Counters::default(),
+        }
     }
 }
 
@@ -73,7 +80,7 @@ impl Allocator for Allocations {
         // What a server stores only for one request must not depend on the requests before it.
         let of_object = self.is_partial.then(|| Counters::of_object(service));
         let counters = of_object.as_ref().unwrap_or(&self.counters);
-        let services = Services { network: &network, counters, is_partial: self.is_partial, request };
+        let services = Services { network: &network, flags: self, counters, request };
         let Some(old) = old else { return services.complete(service, None) };
         let Some(old) = old.get("spec").and_then(Value::as_object) else { return Ok(()) };
         let restored = families::restored(old, network.families);
@@ -88,9 +95,8 @@ impl Allocator for Allocations {
 /// All Services, whose addresses and ports are in use.
 struct Services<'a> {
     network: &'a ServiceNetwork,
+    flags: &'a Allocations,
     counters: &'a Counters,
-    /// True if the server does not store all Services of its cluster.
-    is_partial: bool,
     request: &'a AllocationRequest<'a>,
 }
 
@@ -121,16 +127,17 @@ impl Services<'_> {
         // Read only if something is allocated.
         let stored = OnceCell::new();
         let stored = || stored.get_or_init(|| self.stored());
-        let others = if self.is_partial && names_any(spec) { self.others()? } else { Used::default() };
+        let others = if self.flags.is_partial && names_any(spec) { self.others()? } else { Used::default() };
         let has_address =
             |address: &IpAddr| [&others, stored()].into_iter().any(|used| used.addresses.contains(address));
         self.allocate_addresses(spec, (&name, old), &has_address)?;
         let is_used = |port: &i64| [&others, stored()].into_iter().any(|used| used.ports.contains(port));
         let ports = NodePorts {
+            range: self.flags.node_ports,
             next: &self.counters.ports,
             is_used: &is_used,
             dry_run: self.request.dry_run,
-            allows_any_port: self.is_partial,
+            allows_any_port: self.flags.is_partial,
         };
         ports.complete(spec, old)
     }

@@ -101,6 +101,7 @@ mod tests {
             diff: None,
             help: None,
             replacement: Some("image".to_owned()),
+            known: None,
             location,
         };
         let range = range(&finding.location).unwrap();

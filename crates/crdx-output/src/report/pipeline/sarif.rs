@@ -92,6 +92,10 @@ fn result(case: &Case, finding: &Finding) -> Value {
         ("message".to_owned(), object([("text", Value::from(message))])),
         ("locations".to_owned(), vec![location].into()),
     ]);
+    members.extend(finding.known.as_ref().map(|known| {
+        let suppression = object([("kind", Value::from("external")), ("justification", known.text().into())]);
+        ("suppressions".to_owned(), vec![suppression].into())
+    }));
     members.extend(fix(finding).map(|fix| ("fixes".to_owned(), vec![fix].into())));
     members.into()
 }
@@ -164,6 +168,7 @@ mod tests {
             help: None,
             replacement: replacement.map(str::to_owned),
             location: location.clone(),
+            known: None,
         };
         let fix = super::fix(&finding(Some("image"), &location)).unwrap();
         let change = &fix.get("artifactChanges").and_then(Value::as_array).unwrap()[0];

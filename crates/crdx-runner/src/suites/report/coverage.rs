@@ -4,6 +4,7 @@ use crdx_engine::report::SourceLocation;
 use crdx_engine::suites::Coverage;
 use crdx_engine::suites::coverage::{Constraint, ConstraintKind};
 use crdx_output::paint::Paint;
+use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::members::location_object;
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
@@ -17,6 +18,40 @@ pub struct CoverageReport {
     pub locations: Vec<SourceLocation>,
     /// The source location of the CRD.
     pub location: SourceLocation,
+}
+
+/// Returns the CRDs whose coverage is less than `least` percent, each with a message.
+pub fn below(covered: &[CoverageReport], least: u8) -> Vec<(&CoverageReport, String)> {
+    let message = |report: &CoverageReport| {
+        let percent = percent(report.coverage.covered());
+        let Coverage { crd, version, .. } = &report.coverage;
+        let source = &report.location.source;
+        (percent < usize::from(least))
+            .then(|| format!("the coverage of {crd} {version} ({source}) is {percent} %, less than {least} %"))
+    };
+    covered.iter().filter_map(|report| Some((report, message(report)?))).collect()
+}
+
+/// Returns a failed case for each CRD whose coverage is less than `least` percent.
+pub fn below_cases(covered: &[CoverageReport], least: u8) -> Vec<Case> {
+    let case = |(report, message): (&CoverageReport, String)| {
+        let location = report.location.clone();
+        let finding = Finding {
+            level: Level::Error,
+            rule: "coverage".to_owned(),
+            field: None,
+            message,
+            diff: None,
+            replacement: None,
+            known: None,
+            help: None,
+            location: location.clone(),
+        };
+        let Coverage { crd, version, .. } = &report.coverage;
+        let subject = format!("coverage of {crd} {version}");
+        Case { subject, location, outcome: Outcome::Failed, result: "failed", findings: vec![finding] }
+    };
+    below(covered, least).into_iter().map(case).collect()
 }
 
 /// Returns a part of a whole in percent, rounded down; 100 if the whole is 0.

@@ -8,6 +8,7 @@ use crate::server::http::user::UserInfo;
 use crate::server::metadata;
 use crate::server::scope::{GroupResource, GroupVersionKind, GroupVersionResource};
 use crdx_types::empties::Empties;
+use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object};
 
 /// The operation of a request.
@@ -71,6 +72,8 @@ pub(in crate::server) struct Attributes<'a> {
     pub dry_run: bool,
     /// The user that sends the request.
     pub user: &'a UserInfo,
+    /// The time of the request.
+    pub now: Timestamp,
 }
 
 impl Attributes<'_> {

@@ -179,6 +179,7 @@ impl Review<'_> {
                     OperationOptions::Delete(options) => options.dry_run,
                 },
             user: ctx.user(),
+            now: ctx.request.now,
         }
     }
 }

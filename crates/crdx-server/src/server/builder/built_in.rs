@@ -3,9 +3,11 @@
 use super::{Inputs, ServerBuilder};
 use crate::policies::dependencies::Dependencies;
 use crate::server::plugins::KindPlugin;
+use crate::server::runtime_config::RuntimeConfig;
 use crate::server::strategy::built_in_kind::kind_strategy::BuiltInKinds;
 use crate::server::strategy::namespace_rule::Namespaces;
 use crdx_cel::value::Authorizer;
+use crdx_value::Value;
 use std::sync::Arc;
 
 impl ServerBuilder {
@@ -20,7 +22,19 @@ impl ServerBuilder {
     /// [`Self::with_built_in_kinds`], objects may be created in namespaces that do not exist, as long as no policy reads the
     /// namespace.
     pub fn with_policies(self, authorizer: Arc<dyn Authorizer>) -> Self {
-        Self { policies: Some(Inputs { authorizer, unknown: None }), ..self }
+        Self { policies: Some(Inputs { authorizer, unknown: None, static_policies: Arc::default() }), ..self }
+    }
+
+    /// Adds policies and bindings, with all defaults, that are enforced before those of [`Self::with_policies`] and that the API
+    /// does not show (`staticManifestsDir`).
+    pub fn with_static_policies(self, objects: Vec<Value>) -> Self {
+        Self { static_policies: objects.into(), ..self }
+    }
+
+    /// Sets the APIs of built-in kinds that are not served (`--runtime-config`). APIs that are not served by default are not served
+    /// either if it enables them.
+    pub fn with_runtime_config(self, runtime_config: RuntimeConfig) -> Self {
+        Self { runtime_config, ..self }
     }
 
     /// Sets the properties of requests that are not known: a policy of [`Self::with_policies`] that depends on them makes no

@@ -37,20 +37,29 @@ impl AdmissionConfiguration {
         self.0.entry(plugin.to_owned()).or_insert(document);
     }
 
+    /// Replaces the configuration of a plugin.
+    pub(in crate::server) fn set(&mut self, plugin: &str, document: Value) {
+        self.0.insert(plugin.to_owned(), document);
+    }
+
     /// Returns the configuration of a plugin.
     pub fn document(&self, plugin: &str) -> Option<&Value> {
         self.0.get(plugin)
     }
 
-    /// The plugins of policies that are in files, and their directories.
-    pub fn manifest_directories(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    /// The plugins of policies that are in files, and their directories, which releases before 1.36 ignore.
+    pub fn manifest_directories(&self, release: Release) -> impl Iterator<Item = (&'static str, &str)> {
         let plugins = ["ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"];
-        plugins.into_iter().filter_map(|plugin| Some((plugin, self.document(plugin)?.str_at(&[MANIFESTS])?)))
+        plugins
+            .into_iter()
+            .filter(move |_| release.since(V1_36))
+            .filter_map(|plugin| Some((plugin, self.document(plugin)?.str_at(&[MANIFESTS])?)))
     }
 
     /// The plugins whose configuration is not simulated: webhooks in files. They may concern all objects.
-    pub fn unsimulated(&self) -> impl Iterator<Item = &'static str> {
-        WEBHOOKS.into_iter().filter(|plugin| self.document(plugin).is_some_and(|own| own.get(MANIFESTS).is_some()))
+    pub fn unsimulated(&self, release: Release) -> impl Iterator<Item = &'static str> {
+        let plugins = WEBHOOKS.into_iter().filter(move |_| release.since(V1_36));
+        plugins.filter(|plugin| self.document(plugin).is_some_and(|own| own.get(MANIFESTS).is_some()))
     }
 
     /// Checks the order of webhooks in files and webhooks of the API (`validateStaticOrder`).
@@ -91,8 +100,13 @@ mod tests {
         for plugin in ["ValidatingAdmissionPolicy", "MutatingAdmissionWebhook"] {
             configuration.add(plugin, json::read(br#"{"staticManifestsDir":"/a"}"#).unwrap());
         }
-        assert!(configuration.manifest_directories().eq([("ValidatingAdmissionPolicy", "/a")]));
-        assert!(configuration.unsimulated().eq(["MutatingAdmissionWebhook"]));
+        let release = Release::NEWEST;
+        assert!(configuration.manifest_directories(release).eq([("ValidatingAdmissionPolicy", "/a")]));
+        assert!(configuration.unsimulated(release).eq(["MutatingAdmissionWebhook"]));
+        let old = "1.35".parse().unwrap();
+        assert!(
+            configuration.manifest_directories(old).next().is_none() && configuration.unsimulated(old).next().is_none()
+        );
     }
 
     /// Answers of real servers.

@@ -3,6 +3,7 @@
 use super::{AdmissionPlugin, AdmissionPlugins};
 use crdx_value::Value;
 use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_35, V1_36, V1_37};
+use std::collections::BTreeSet;
 
 /// The objects that a plugin changes or rejects.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,7 @@ const PODS: &[Concern] = &[Concern::Resource("", "pods")];
 /// The plugins, in the order of `kubeapiserver/options/plugins.go`.
 const NAMES: [Name; 41] = [
     off("AlwaysAdmit", Effect::None),
-    // A dry run creates no namespace, and `validate` simulates dry runs only.
-    off("NamespaceAutoProvision", Effect::None),
+    off("NamespaceAutoProvision", simulated(AdmissionPlugin::NamespaceAutoProvision)),
     on("NamespaceLifecycle", simulated(AdmissionPlugin::NamespaceLifecycle)),
     off("NamespaceExists", simulated(AdmissionPlugin::NamespaceExists)),
     off("LimitPodHardAntiAffinityTopology", simulated(AdmissionPlugin::LimitPodHardAntiAffinityTopology)),
@@ -137,6 +137,25 @@ impl UnsimulatedPlugin {
     }
 }
 
+/// The default plugins that are called for updates only.
+const OF_UPDATES: [&str; 3] = ["NodeDeclaredFeatureValidator", "PersistentVolumeClaimResize", "PodResizeValidator"];
+
+/// Returns the names with which `--enable-admission-plugins` and `--disable-admission-plugins` enable the plugins that a server has
+/// called. Plugins that it has not called are only known to be disabled if it has `admitted_create`.
+pub fn plugin_flags(release: Release, called: &BTreeSet<&str>, admitted_create: bool) -> (Vec<String>, Vec<String>) {
+    let names = |is_listed: &dyn Fn(&Name) -> bool| {
+        of_release(release).filter(|row| is_listed(row)).map(|row| row.name.to_owned()).collect()
+    };
+    let enabled = names(&|row| !row.is_default && called.contains(row.name));
+    let has_effect = |row: &Name| !matches!(row.effect, Effect::None) && !OF_UPDATES.contains(&row.name);
+    let disabled = names(&|row| admitted_create && row.is_default && !called.contains(row.name) && has_effect(row));
+    (enabled, disabled)
+}
+
+fn of_release(release: Release) -> impl Iterator<Item = &'static Name> {
+    NAMES.iter().filter(move |row| release.since(row.since) && !release.since(row.removed))
+}
+
 /// The error for plugins that cannot be enabled or disabled, in the server's words (`AdmissionOptions.Validate`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PluginFlagError {
@@ -164,8 +183,7 @@ impl AdmissionPlugins {
         enable: &[String],
         disable: &[String],
     ) -> Result<(Self, Vec<UnsimulatedPlugin>), PluginFlagError> {
-        let names: Vec<&Name> =
-            NAMES.iter().filter(|row| release.since(row.since) && !release.since(row.removed)).collect();
+        let names: Vec<&Name> = of_release(release).collect();
         for (flag, given) in [("enable-admission-plugins", enable), ("disable-admission-plugins", disable)] {
             if let Some(name) = given.iter().find(|name| names.iter().all(|row| row.name != *name)) {
                 return Err(PluginFlagError::Unknown { flag, name: name.clone() });
@@ -230,6 +248,20 @@ mod tests {
             unsimulated[0].concerns("", "pods", &Value::Null)
                 && !unsimulated[0].concerns("apps", "deployments", &Value::Null)
         );
+    }
+
+    /// As the metrics of kube-apiserver 1.34.4 show them, without `PodSecurity` and with `AlwaysPullImages`.
+    #[test]
+    fn plugins_that_were_called_are_those_of_flags() {
+        let called = "AlwaysPullImages CertificateSubjectRestriction ClusterTrustBundleAttest DefaultIngressClass DefaultStorageClass \
+            DefaultTolerationSeconds LimitRanger MutatingAdmissionPolicy MutatingAdmissionWebhook NamespaceLifecycle PodTopologyLabels \
+            Priority ResourceQuota RuntimeClass ServiceAccount StorageObjectInUseProtection TaintNodesByCondition \
+            ValidatingAdmissionPolicy ValidatingAdmissionWebhook";
+        let called: BTreeSet<&str> = called.split_whitespace().collect();
+        let release = "1.34".parse().unwrap();
+        let (enabled, disabled) = plugin_flags(release, &called, true);
+        assert_eq!((enabled.join(","), disabled.join(",")), ("AlwaysPullImages".to_owned(), "PodSecurity".to_owned()));
+        assert!(plugin_flags(release, &called, false).1.is_empty());
     }
 
     #[test]

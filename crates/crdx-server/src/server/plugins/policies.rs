@@ -23,7 +23,7 @@ use crate::server::strategy::built_in_kind::kind_strategy::KnownInputs;
 use crate::server::strategy::resources::Resources;
 use crdx_value::Value;
 use crdx_value::lock;
-use crdx_value::release::Gate;
+use crdx_value::release::{Gate, Release};
 use crdx_value::steps::Steps;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -42,6 +42,8 @@ struct Policies {
     policy_kind: PolicyKind,
     resources: Arc<Resources>,
     inputs: Inputs,
+    /// The policies that the server reads from files.
+    static_hooks: Arc<[PolicyHook]>,
     cache: Mutex<Cache>,
 }
 
@@ -72,7 +74,9 @@ impl ValidatingAdmissionPolicy {
 
 impl Policies {
     fn new(policy_kind: PolicyKind, resources: &Arc<Resources>, inputs: Inputs) -> Self {
-        Self { policy_kind, resources: Arc::clone(resources), inputs, cache: Mutex::default() }
+        let static_hooks = static_hooks(policy_kind, &inputs.static_policies, resources.settings.release);
+        let cache = Mutex::new(Cache { hooks: Arc::clone(&static_hooks), ..Cache::default() });
+        Self { policy_kind, resources: Arc::clone(resources), inputs, static_hooks, cache }
     }
 
     fn cluster<'c>(&'c self, given: &'c GivenState<'c>, calls: &'c Calls) -> ClusterView<'c> {
@@ -83,10 +87,9 @@ impl Policies {
         View::new(cluster, &self.inputs)
     }
 
-    /// Returns the stored policies that have bindings; empty for a write of a policy or binding, to which policies do
-    /// not apply.
+    /// Returns the policies that have bindings. Those that are stored do not apply to writes of policies and bindings.
     fn hooks_for(&self, attributes: &Attributes<'_>, cluster: &ClusterView<'_>) -> Arc<[PolicyHook]> {
-        if is_admission(attributes.resource.group) { Arc::default() } else { self.hooks(cluster) }
+        if is_admission(attributes.resource.group) { Arc::clone(&self.static_hooks) } else { self.hooks(cluster) }
     }
 
     fn hooks(&self, cluster: &ClusterView<'_>) -> Arc<[PolicyHook]> {
@@ -107,10 +110,25 @@ impl Policies {
             None => source.remove_binding(name),
         });
         if changed {
-            *hooks = source.hooks().into();
+            *hooks = self.static_hooks.iter().cloned().chain(source.hooks()).collect();
         }
         Arc::clone(hooks)
     }
+}
+
+/// Compiles the policies of a kind among those that the server reads from files.
+fn static_hooks(policy_kind: PolicyKind, objects: &[Value], release: Release) -> Arc<[PolicyHook]> {
+    let mut source = PolicySource::default();
+    for object in objects {
+        match object.str_at(&["kind"]) {
+            Some(kind) if kind == policy_kind.kind() => source.put_policy(object, release),
+            Some(kind) if kind.strip_suffix("Binding") == Some(policy_kind.kind()) => {
+                source.put_binding(object, release)
+            }
+            _ => {}
+        }
+    }
+    source.hooks().into()
 }
 
 /// Calls `change` for every object that was added, changed or removed since `known`. Returns true if there was any.

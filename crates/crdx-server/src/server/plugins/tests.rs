@@ -255,12 +255,44 @@ fn options_are_those_of_the_request() {
         options: OperationOptions::Delete(&options),
         dry_run: true,
         user: &user,
+        now: crate::server::Timestamp::default(),
     };
     assert_eq!((attributes.user.username.as_str(), attributes.user.groups.len()), ("kubernetes-admin", 2));
     assert_eq!(
         crdx_value::json::to_string(&attributes.options_value()),
         r#"{"apiVersion":"meta.k8s.io/v1","dryRun":["All"],"gracePeriodSeconds":0,"kind":"DeleteOptions","preconditions":{"uid":"u"},"propagationPolicy":"Orphan"}"#
     );
+}
+
+#[test]
+fn policies_in_files_are_enforced_and_not_shown() {
+    let read = |text: &str| crdx_text::json::read(text.as_bytes()).unwrap();
+    let policy = read(
+        r#"{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"a.static.k8s.io"},
+        "spec":{"failurePolicy":"Fail","matchConstraints":{"matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":{},"resourceRules":[
+        {"apiGroups":["*"],"apiVersions":["*"],"operations":["*"],"resources":["*"]}]},"validations":[{"expression":"object.metadata.name != 'denied'"}]}}"#,
+    );
+    let binding = read(
+        r#"{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"a.static.k8s.io"},
+        "spec":{"policyName":"a.static.k8s.io","validationActions":["Deny"]}}"#,
+    );
+    let allow = Arc::new(crate::policies::authorizer::Rules::allow_all());
+    let builder = Server::builder(crdx_value::release::Release::NEWEST, 1).with_policies(allow);
+    let server = builder.with_static_policies(vec![policy, binding]).build();
+    let create = |path: &str, name: &str| {
+        let object =
+            format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{{"policyName":"p","validationActions":["Deny"]}}}}"#);
+        send(&server, Method::Post, path, &object).code
+    };
+    let maps = "/api/v1/namespaces/default/configmaps";
+    assert_eq!((create(maps, "allowed"), create(maps, "denied")), (201, 422));
+    // They also apply to policies and bindings, unlike those of the API.
+    let bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+    assert_eq!((create(bindings, "allowed"), create(bindings, "denied")), (201, 422));
+    let list = send(&server, Method::Get, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", "");
+    let ResponseBody::Json(list) = list.body else { panic!("no list") };
+    assert_eq!(list.get("items").and_then(Value::as_array).map(<[Value]>::len), Some(0));
+    assert_eq!(create(maps, "denied"), 422, "a stored binding changes nothing");
 }
 
 #[test]

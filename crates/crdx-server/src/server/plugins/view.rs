@@ -26,6 +26,8 @@ pub(in crate::server) struct Inputs {
     pub authorizer: Arc<dyn Authorizer>,
     /// The unknown properties of requests; `None` if requests, kinds of params and the fields that plugins set are known.
     pub unknown: Option<Dependencies>,
+    /// The policies and bindings that the API does not show: the server reads them from files.
+    pub static_policies: Arc<[Value]>,
 }
 
 impl std::fmt::Debug for Inputs {

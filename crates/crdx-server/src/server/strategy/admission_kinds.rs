@@ -41,6 +41,9 @@ pub(in crate::server) fn serve(resources: &Resources) {
     let has_own = resources.serves_built_in_kinds;
     for resource in kinds(if has_own { release } else { Release::NEWEST }) {
         let ApiResource { group, version, plural, kind, .. } = resource;
+        if resources.runtime_config.serves(group, version, plural) == Some(false) {
+            continue;
+        }
         let name = format!("{plural}.{group}");
         // Releases that do not serve a kind in this version have no type for it.
         let typed = [release, Release::NEWEST].into_iter();

@@ -63,7 +63,8 @@ pub(in crate::server) fn ensure(resources: &Resources, namespace: &str, now: Tim
     }
 }
 
-fn create(resources: &Resources, name: &str, now: Timestamp) {
+/// Creates a namespace, if it does not exist.
+pub(in crate::server) fn create(resources: &Resources, name: &str, now: Timestamp) {
     let Some(serving) = resources.get(NAME).filter(|s| s.objects.get(name).is_none()) else { return };
     let mut namespace = object([
         ("apiVersion", Value::from("v1")),

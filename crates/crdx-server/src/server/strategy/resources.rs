@@ -11,6 +11,7 @@ use super::work_queue::WorkQueue;
 use crate::crd::names_in_use::NamesInUse;
 use crate::server::http::settings::Settings;
 use crate::server::registry::storage::Storage;
+use crate::server::runtime_config::RuntimeConfig;
 use crdx_value::Value;
 use crdx_value::lock;
 use std::collections::HashMap;
@@ -38,6 +39,8 @@ pub(in crate::server) struct Resources {
     pub validates_content: bool,
     /// The addresses and ports of Services, if fields of new objects are generated.
     pub allocations: Option<Box<dyn Allocator>>,
+    /// The APIs of built-in kinds that are not served.
+    pub runtime_config: RuntimeConfig,
     /// The strategies of built-in kinds.
     pub kinds: &'static BuiltInKinds,
     served: RwLock<Served>,
@@ -58,6 +61,7 @@ impl Resources {
             serves_built_in_kinds: false,
             validates_content: false,
             allocations: None,
+            runtime_config: RuntimeConfig::default(),
             kinds: BuiltInKinds::NONE,
             served: RwLock::default(),
             names: RwLock::default(),

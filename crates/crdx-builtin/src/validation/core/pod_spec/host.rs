@@ -45,9 +45,11 @@ pub fn users(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOption
     }
     let is_recent = errors.release.since(V1_34);
     let detail = if is_recent { "when `hostUsers` is false" } else { "when `pod.Spec.HostUsers` is false" };
+    let may_share_network =
+        options.allows_network_in_user_namespaces || errors.release.enables(Gate::UserNamespacesHostNetworkSupport);
     // The server writes the last two names in uppercase.
     for (field, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
-        if spec.child(field).bool() {
+        if spec.child(field).bool() && !(field == "hostNetwork" && may_share_network) {
             errors.forbidden(&spec.child(shown), detail);
         }
     }
@@ -82,7 +84,16 @@ pub(crate) fn name_override(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::created;
+    use crate::validation::tests::{created, created_with};
+
+    #[test]
+    fn a_pod_with_own_users_may_share_the_network_with_its_gate() {
+        let pod = r#"{"metadata":{"name":"a"},"spec":{"hostUsers":false,"hostNetwork":true,"containers":[{"name":"a","image":"a"}]}}"#;
+        let error = "spec.hostNetwork: Forbidden: when `hostUsers` is false";
+        assert_eq!(created("v1", "Pod", pod, "1.37"), [error]);
+        let gate = "UserNamespacesHostNetworkSupport";
+        assert_eq!(created_with(gate, true, ("v1", "Pod"), pod, "1.37"), [""; 0]);
+    }
 
     #[test]
     fn a_pod_with_own_users_has_no_devices_since_1_34() {

@@ -127,6 +127,9 @@ pub(crate) fn host_processes(errors: &mut Errors, spec: &FieldValue<'_, '_>) {
         let detail = "hostNetwork must be true if pod contains any hostProcess containers";
         errors.invalid_value(&spec.path.child("hostNetwork"), false, detail);
     }
+    if !errors.release.allows_privileged() {
+        errors.forbidden(spec, "hostProcess containers are disallowed by cluster policy");
+    }
 }
 
 #[cfg(test)]

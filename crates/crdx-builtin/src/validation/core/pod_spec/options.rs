@@ -11,7 +11,7 @@ use crate::validation::{
 use crdx_types::amounts::is_huge_page;
 use crdx_value::Value;
 use crdx_value::field::{FieldPath, ROOT, names};
-use crdx_value::release::{Release, V1_33, V1_37, V1_38};
+use crdx_value::release::{Release, V1_33, V1_35, V1_37, V1_38};
 
 /// The object whose specification is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct PodOptions {
     pub allows_host_sysctls: bool,
     /// `AllowUserNamespacesWithVolumeDevices`
     pub allows_devices_in_user_namespaces: bool,
+    /// `AllowUserNamespacesHostNetworkSupport`, without the gate that allows it
+    pub allows_network_in_user_namespaces: bool,
     /// `AllowInvalidPodDeletionCost`
     pub allows_invalid_deletion_cost: bool,
     /// `AllowSysAdminWhenPrivilegeEscalationFalse`
@@ -86,6 +88,7 @@ impl PodOptions {
                 selectors::label_selector(&mut errors, &constraint.child("labelSelector"), LabelValues::Validate);
                 !errors.list.is_empty()
             }),
+            allows_network_in_user_namespaces: release.since(V1_35) && !host_users && spec.child("hostNetwork").bool(),
             has_ml_dsa_keys: has_ml_dsa_keys(&spec),
             allows_token_paths_outside: has_token_path_outside(&spec, release),
             has_selinux_change_policy: spec.child("securityContext").child("seLinuxChangePolicy").is_set(),

@@ -64,6 +64,10 @@ pub fn pod(errors: &mut Errors, spec: &FieldValue<'_, '_>, options: &PodOptions)
 
 /// Validates the security context of a container.
 pub fn container(errors: &mut Errors, context: &FieldValue<'_, '_>, spec: &FieldValue<'_, '_>, options: &PodOptions) {
+    let privileged = context.child("privileged");
+    if privileged.bool() && !errors.release.allows_privileged() {
+        errors.forbidden(&privileged, "disallowed by cluster policy");
+    }
     for id in ["runAsUser", "runAsGroup"] {
         formats::user_or_group_id(errors, &context.child(id));
     }
@@ -231,7 +235,8 @@ fn app_armor_profile(errors: &mut Errors, profile: &FieldValue<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::validation::tests::{created, updated};
+    use crate::validation::tests::{created, errors_of, updated};
+    use crdx_value::release::Release;
 
     /// `useAllowSysAdminWhenPrivilegeEscalationFalse` in `pkg/api/pod/util.go`
     #[test]
@@ -262,6 +267,20 @@ mod tests {
         let updated =
             |old: &str| updated("v1", "PodTemplate", &template(old, "i"), &template(mount, "j"), "1.36").len();
         assert_eq!((updated(mount), updated("{}")), (0, 1));
+    }
+
+    #[test]
+    fn a_server_may_forbid_privileged_containers() {
+        let release = Release::NEWEST.with_privileged(false);
+        let pod = r#"{"spec":{"containers":[{"name":"c","image":"i"}],"initContainers":[{"name":"i","image":"i","securityContext":{"privileged":true}}]}}"#;
+        assert_eq!(
+            errors_of("v1", "Pod", pod, None, release),
+            ["spec.initContainers[0].securityContext.privileged: Forbidden: disallowed by cluster policy"]
+        );
+        assert_eq!(created("v1", "Pod", pod, "1.37"), [""; 0]);
+        let windows = r#"{"spec":{"hostNetwork":true,"securityContext":{"windowsOptions":{"hostProcess":true}},"containers":[{"name":"c","image":"i"}]}}"#;
+        let error = "spec: Forbidden: hostProcess containers are disallowed by cluster policy";
+        assert_eq!(errors_of("v1", "Pod", windows, None, release), [error]);
     }
 
     #[test]

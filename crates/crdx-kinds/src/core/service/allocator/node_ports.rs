@@ -10,14 +10,16 @@ use crdx_value::{GoError, Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
-const FIRST_PORT: u32 = 30_000;
-const PORTS: u32 = 2768;
+/// The default of `--service-node-port-range`.
+pub(super) const DEFAULT_NODE_PORTS: (u16, u16) = (30_000, 32_767);
 /// The port before the first one that a dry run shows.
 const LAST_PORT: i64 = 32_768;
 const ALLOCATED: &str = "provided port is already allocated";
 
 /// The ports of all Services.
 pub(super) struct NodePorts<'a> {
+    /// The first and the last port.
+    pub range: (u16, u16),
     /// The number of ports that were allocated.
     pub next: &'a AtomicU32,
     /// Returns true for a port of a Service.
@@ -63,10 +65,10 @@ struct PortAllocation<'a> {
 impl PortAllocation<'_> {
     /// `Allocate`
     fn allocate(&mut self, port: i64) -> Result<(), GoError> {
-        let last = FIRST_PORT + PORTS - 1;
+        let (first, last) = self.all.range;
         let checks_range = !self.all.dry_run && !self.all.allows_any_port;
-        if checks_range && !(i64::from(FIRST_PORT)..=i64::from(last)).contains(&port) {
-            let range = format!("{FIRST_PORT}-{last}");
+        if checks_range && !(i64::from(first)..=i64::from(last)).contains(&port) {
+            let range = format!("{first}-{last}");
             return Err(format!("provided port is not in the valid range. The range of valid ports is {range}").into());
         }
         if (self.all.is_used)(&port) || self.allocated.contains(&port) {
@@ -83,14 +85,15 @@ impl PortAllocation<'_> {
 
     /// `AllocateNext`
     fn allocate_next(&mut self) -> i64 {
-        let number = |n: u32| i64::from(FIRST_PORT + n);
+        let (first, last) = self.all.range;
+        let (count, number) = (u32::from(last.saturating_sub(first)) + 1, |n: u32| i64::from(u32::from(first) + n));
         let port = if self.all.dry_run {
             self.highest.unwrap_or(LAST_PORT) + 1
         } else {
             let is_used =
                 |port| (self.all.is_used)(&port) || self.allocated.contains(&port) || self.requested.contains(&port);
             // A Service may have many more ports than the range, so the range is not searched again in vain.
-            let found = if self.is_full { None } else { free(self.all.next, PORTS, |n| is_used(number(n))) };
+            let found = if self.is_full { None } else { free(self.all.next, count, |n| is_used(number(n))) };
             self.is_full = found.is_none();
             number(found.unwrap_or_default())
         };
@@ -194,7 +197,8 @@ mod tests {
         let read = |text: &str| json::read(text.as_bytes()).unwrap().as_object().cloned().unwrap();
         let mut spec = read(spec);
         let next = &AtomicU32::new(0);
-        let ports = NodePorts { next, is_used: &|port| *port == 30_000, dry_run, allows_any_port: false };
+        let range = DEFAULT_NODE_PORTS;
+        let ports = NodePorts { range, next, is_used: &|port| *port == 30_000, dry_run, allows_any_port: false };
         match ports.complete(&mut spec, old.map(read).as_ref()) {
             Ok(()) => to_string(&Value::Object(spec)),
             Err(error) => error.to_string(),

@@ -27,9 +27,9 @@ pub struct BuiltInKinds {
     pub content: &'static dyn ContentValidation,
     /// The fields of new objects that depend on the cluster.
     pub cluster_fields: &'static dyn ClusterFields,
-    /// Creates the allocator of a server from its ranges of cluster IPs, empty if they are not known; the second argument is
-    /// true if the server does not store all objects of its cluster.
-    pub allocator: fn(&[ServiceRange], bool) -> Box<dyn Allocator>,
+    /// Creates the allocator of a server from its ranges of cluster IPs, empty if they are not known, and its node ports, if they are
+    /// not the default ones; the last argument is true if the server does not store all objects of its cluster.
+    pub allocator: fn(&[ServiceRange], Option<(u16, u16)>, bool) -> Box<dyn Allocator>,
     /// The objects that an API server creates when it starts, with the paths of their collections.
     pub initial_objects: fn() -> Vec<(&'static str, Value)>,
 }
@@ -40,7 +40,7 @@ impl BuiltInKinds {
         strategies: &[],
         content: &NoValidation,
         cluster_fields: &NoClusterFields,
-        allocator: |_, _| Box::new(NoAllocation),
+        allocator: |_, _, _| Box::new(NoAllocation),
         initial_objects: Vec::new,
     };
 

@@ -23,7 +23,9 @@ pub(in crate::server) fn serve(resources: &Resources) {
     for versions in all.chunk_by(|a, b| (a.group, a.plural) == (b.group, b.plural)) {
         // Namespaces have a life cycle of their own.
         let is_served = |resource: &&ApiResource| {
-            resource.writable && !(resource.group.is_empty() && resource.plural == "namespaces")
+            let ApiResource { group, version, plural, .. } = **resource;
+            let is_disabled = resources.runtime_config.serves(group, version, plural) == Some(false);
+            resource.writable && !is_disabled && !(group.is_empty() && plural == "namespaces")
         };
         let versions: Vec<&ApiResource> = versions.iter().filter(is_served).collect();
         let Some(ApiResource { group, plural, .. }) = versions.first() else { continue };

@@ -1,0 +1,16 @@
+//! Findings that a project knows and accepts for now.
+
+/// Why a finding is accepted, and since when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFinding {
+    pub reason: String,
+    /// The date, `YYYY-MM-DD`.
+    pub date: String,
+}
+
+impl KnownFinding {
+    /// Returns a sentence for reports.
+    pub fn text(&self) -> String {
+        format!("in the baseline since {}: {}", self.date, self.reason)
+    }
+}

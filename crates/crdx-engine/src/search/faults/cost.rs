@@ -1,0 +1,177 @@
+//! Rules that cost more than the limit of one evaluation, for an object that the schema allows.
+//!
+//! The server estimates the cost of a rule for the largest values that the schema allows, and accepts up to ten times the limit of one
+//! evaluation. A rule in between may reject objects only because they are large.
+
+use super::objects::Subject;
+use super::{Fault, FaultKind, FaultNode};
+use crate::examples::generate::{self, ExampleFields};
+use crdx_regexp::Regexp;
+use crdx_server::schema::Schema;
+use crdx_value::{Map, Value, json};
+
+/// The largest object that is tried, in bytes: etcd stores no object of more than 1.5 MiB.
+const MAX_BYTES: usize = 1 << 20;
+/// The most items of a list without a limit, and the most characters of such a text.
+const UNLIMITED: usize = 10_000;
+/// The number of sizes that are tried: a value has a part of the size that its schema allows.
+const SIZES: usize = 16;
+/// The longest object that is printed; of others, only the sizes are.
+const MAX_PRINTED: usize = 2000;
+
+impl Subject<'_> {
+    /// A rule that the server cannot evaluate for an object.
+    pub fn cost(&self, node: &FaultNode<'_>, index: usize) -> Option<Fault> {
+        let rule = node.schema.x_validations.get(index)?;
+        let rules = self.only(node, vec![rule.clone()])?;
+        let exceeds = |object: &Value| rules.evaluations(object, None).iter().any(|one| one.exceeds_limit);
+        let tried = |size: usize, is_distinct: bool| {
+            let value = Largest { size, is_distinct, left: MAX_BYTES }.value(node.schema, 0);
+            let object = if node.steps.is_empty() { Some(self.root(&value)?) } else { self.with(node, Some(&value)) };
+            object.filter(|object| exceeds(object)).map(|object| (value, object))
+        };
+        let is_distinct = [true, false].into_iter().find(|is_distinct| tried(SIZES, *is_distinct).is_some())?;
+        let (value, object) = (1..=SIZES).find_map(|size| tried(size, is_distinct))?;
+        self.create(&object)?.err()?;
+        let keyword = format!("x-kubernetes-validations[{index}].rule");
+        let fault = |what: String, objects: Vec<Value>| {
+            let path = node.path();
+            let rule = rule.rule.trim();
+            let message = format!(
+                "{path}: the server rejects {what}, although the schema allows it, because the rule {rule:?} costs more than \
+                 the limit of one evaluation; lower the limits of the schema"
+            );
+            Fault { objects, ..node.fault(FaultKind::ExcessiveCost, &keyword, message) }
+        };
+        if json::is_longer_than(&object, MAX_PRINTED) {
+            return Some(fault(format!("an object with {}", sizes(&node.path(), &value)), Vec::new()));
+        }
+        Some(fault("an object".to_owned(), vec![object]))
+    }
+
+    /// Returns the accepted object with other fields than those of every object.
+    fn root(&self, value: &Value) -> Option<Value> {
+        let mut object = value.clone();
+        let members = object.as_object_mut()?;
+        for name in ["apiVersion", "kind", "metadata"] {
+            members.extend(self.base().get(name).map(|value| (name.to_owned(), value.clone())));
+        }
+        Some(object)
+    }
+}
+
+/// Generates values with a part of the size that a schema allows.
+struct Largest {
+    /// The part, of [`SIZES`].
+    size: usize,
+    /// True if the items of a list differ.
+    is_distinct: bool,
+    /// The number of bytes that are left.
+    left: usize,
+}
+
+impl Largest {
+    fn value(&mut self, schema: &Schema, number: usize) -> Value {
+        let number = if self.is_distinct { number } else { 0 };
+        let made = generate::value(schema, ExampleFields::Full, number);
+        if !schema.enum_.is_empty() || self.left == 0 {
+            return made;
+        }
+        match made {
+            Value::String(text) => self.text(schema, text, number).into(),
+            Value::Array(items) => self.items(schema, items),
+            Value::Object(members) => self.members(schema, members),
+            other => other,
+        }
+    }
+
+    /// Returns a part of a limit, at least one.
+    fn part(&self, limit: Option<i64>) -> usize {
+        let limit = limit.map_or(UNLIMITED, |limit| usize::try_from(limit).unwrap_or(0).min(MAX_BYTES));
+        (limit * self.size / SIZES).max(limit.min(1))
+    }
+
+    fn text(&mut self, schema: &Schema, text: String, number: usize) -> String {
+        if !schema.format.is_empty() {
+            return text;
+        }
+        let length = self.part(schema.max_length).min(self.left);
+        let made = if schema.pattern.is_empty() {
+            let start = if self.is_distinct { number.to_string() } else { String::new() };
+            start.chars().chain(std::iter::repeat('a')).take(length).collect()
+        } else {
+            let sample = Regexp::new(&schema.pattern).ok().and_then(|pattern| pattern.sample(length, number));
+            sample.filter(|sample| sample.chars().count() <= length).unwrap_or(text)
+        };
+        self.left = self.left.saturating_sub(made.len());
+        made
+    }
+
+    fn items(&mut self, schema: &Schema, made: Vec<Value>) -> Value {
+        let Some(item) = schema.items_schema() else { return made.into() };
+        let mut items = Vec::new();
+        for number in 0..self.part(schema.max_items) {
+            if self.left == 0 {
+                break;
+            }
+            self.left = self.left.saturating_sub(8);
+            items.push(self.value(item, number));
+        }
+        items.into()
+    }
+
+    fn members(&mut self, schema: &Schema, made: Map) -> Value {
+        let mut members = Map::new();
+        if let Some(values) = schema.additional_properties_schema().filter(|_| schema.properties.is_empty()) {
+            for number in 0..self.part(schema.max_properties) {
+                if self.left == 0 {
+                    break;
+                }
+                self.left = self.left.saturating_sub(16);
+                members.insert(format!("key{number}"), self.value(values, number));
+            }
+            return members.into();
+        }
+        for (name, value) in made {
+            let value = match schema.property(&name) {
+                Some(property) => self.value(property, 0),
+                None => value,
+            };
+            members.insert(name, value);
+        }
+        members.into()
+    }
+}
+
+/// Returns the numbers of items, members and characters of the largest parts of a value, by their path.
+fn sizes(path: &str, value: &Value) -> String {
+    let mut found: Vec<(String, usize, &'static str)> = Vec::new();
+    collect(path, value, &mut found);
+    found.sort_by_key(|(_, size, _)| std::cmp::Reverse(*size));
+    let texts = found.iter().take(3).map(|(path, size, unit)| format!("{size} {unit} in {path}"));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn collect(path: &str, value: &Value, found: &mut Vec<(String, usize, &'static str)>) {
+    let mut add = |size: usize, unit| {
+        if !found.iter().any(|(known, ..)| known == path) {
+            found.push((path.to_owned(), size, unit));
+        }
+    };
+    let below = |name: &str| if path == "self" { name.to_owned() } else { format!("{path}.{name}") };
+    match value {
+        Value::String(text) => add(text.chars().count(), "characters"),
+        Value::Array(items) => {
+            add(items.len(), "items");
+            if let Some(item) = items.first() {
+                collect(&format!("{path}[*]"), item, found);
+            }
+        }
+        Value::Object(members) => {
+            for (name, value) in members.iter().take(64) {
+                collect(&below(name), value, found);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,75 @@
+//! The CRDs of an operator before and after its upgrade.
+
+use super::definition::{RehearsedDefinition, definition_report};
+use super::report::definition::RehearsedObject;
+use crate::commands::error::Error;
+use crate::commands::terminal;
+use crdx_engine::rehearsal::{Plan, Releases};
+use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
+use crdx_engine::simulation::identity::FieldLocator as _;
+use crdx_engine::simulation::removed_versions::RemovedVersions;
+use crdx_value::Value;
+
+/// The update of one CRD.
+pub struct PlannedDefinition {
+    pub plan: Plan,
+    /// The server's response.
+    pub item: ObjectReport,
+    pub removed_versions: RemovedVersions,
+    /// The storage versions before and after the update.
+    pub storage: (Option<String>, String),
+    /// The CRD as it was read from the cluster.
+    pub read: Option<Value>,
+}
+
+/// A CRD that the new version of the operator does not have.
+pub struct DeletedDefinition {
+    /// The plan of an update to the same CRD.
+    pub plan: Plan,
+    pub name: String,
+    pub location: SourceLocation,
+}
+
+/// An object of the operator.
+pub enum OperatorObject {
+    /// An object of a CRD that is updated, by the index of the CRD.
+    Updated(usize, RehearsedObject),
+    /// An object of a CRD that disappears, by the index of the CRD.
+    Deleted(usize, Identity, SourceLocation),
+}
+
+/// Plans the update of `old`, which may have been read from the cluster, to `new`.
+///
+/// # Errors
+/// A CRD cannot be read.
+pub fn plan(
+    new: &RehearsedDefinition,
+    old: Option<Value>,
+    read: Option<Value>,
+    releases: Releases,
+) -> Result<PlannedDefinition, Error> {
+    let removed_versions = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
+    let storage = (old.as_ref().map(storage_version), storage_version(&new.value));
+    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
+        .map_err(|error| Error::input_at(error.to_string(), new.object.finder().start(), None))?;
+    let item = definition_report(new, &plan, &removed_versions);
+    Ok(PlannedDefinition { plan, item, removed_versions, storage, read })
+}
+
+/// Plans the deletion of a CRD.
+///
+/// # Errors
+/// The CRD cannot be read.
+pub fn deletion(old: &RehearsedDefinition, releases: Releases) -> Result<DeletedDefinition, Error> {
+    let location = old.object.finder().start();
+    let plan = Plan::new(Some(old.value.clone()), old.value.clone(), releases, terminal::now())
+        .map_err(|error| Error::input_at(error.to_string(), location.clone(), None))?;
+    Ok(DeletedDefinition { plan, name: old.name().to_owned(), location })
+}
+
+fn storage_version(crd: &Value) -> String {
+    let versions = crd.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+    let is_storage = |version: &&Value| version.get("storage").and_then(Value::as_bool) == Some(true);
+    let storage = versions.iter().find(is_storage).and_then(|version| version.str_at(&["name"]));
+    storage.unwrap_or_default().to_owned()
+}

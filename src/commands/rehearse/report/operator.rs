@@ -1,0 +1,252 @@
+//! The report of `rehearse` about all CRDs of an operator.
+
+use super::definition::{self, EffectCounts, plural};
+use super::{Common, Rehearsed};
+use crate::commands::exit::Exit;
+use crate::commands::rehearse::planned::{DeletedDefinition, OperatorObject, PlannedDefinition};
+use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
+use crate::commands::sink::{Ending, Output, Report};
+use crdx_engine::report::Verdict;
+use crdx_output::report::case::{Case, Finding, Level, Outcome};
+use crdx_output::report::json::{self, identified};
+use crdx_output::report::repeated::Repeated;
+use crdx_output::report::text::{Style, TextReport};
+use crdx_output::{Cell, Paint, TableStyle, printable};
+use crdx_value::json::to_string;
+use crdx_value::{Value, object};
+use std::io;
+
+/// The effects of the new CRDs of an operator.
+pub struct OperatorReport<'a> {
+    planned: &'a [PlannedDefinition],
+    deleted: &'a [DeletedDefinition],
+    common: Common,
+    /// Effects that many objects share.
+    repeated: Repeated,
+    /// The effects on the objects of each CRD.
+    counts: Vec<EffectCounts>,
+    /// The number of objects of each CRD that disappears.
+    lost: Vec<usize>,
+    /// Inputs for which the effect is unknown.
+    unknown: usize,
+}
+
+impl<'a> OperatorReport<'a> {
+    /// Creates a report without objects.
+    pub fn new(
+        planned: &'a [PlannedDefinition],
+        deleted: &'a [DeletedDefinition],
+        look: TableStyle,
+        quiet: bool,
+    ) -> Self {
+        Self {
+            planned,
+            deleted,
+            common: Common::new(definition::COLUMNS, look, quiet),
+            repeated: Repeated::default(),
+            counts: vec![EffectCounts::default(); planned.len()],
+            lost: vec![0; deleted.len()],
+            unknown: 0,
+        }
+    }
+
+    /// Returns the exit code.
+    pub fn exit(&self) -> Exit {
+        let verdict = |verdict: Verdict| self.planned.iter().any(|one| one.item.verdict == verdict);
+        if self.unknown > 0 || self.counts.iter().any(EffectCounts::is_unsure) || verdict(Verdict::CannotTell) {
+            Exit::CannotTell
+        } else if self.counts.iter().any(EffectCounts::breaks)
+            || self.lost.iter().any(|count| *count > 0)
+            || self.planned.iter().any(|one| !one.plan.is_accepted())
+        {
+            Exit::Rejected
+        } else {
+            Exit::Accepted
+        }
+    }
+
+    /// Returns true if an object is printed: if the upgrade affects it; if `quiet`, if it breaks it.
+    fn is_shown(&self, object: &OperatorObject) -> bool {
+        match object {
+            OperatorObject::Updated(_, entry) => entry.breaks() || (entry.is_touched() && !self.common.quiet),
+            OperatorObject::Deleted(..) => true,
+        }
+    }
+
+    fn shown<'d>(&self, done: &'d Rehearsed<OperatorObject>) -> Option<&'d OperatorObject> {
+        match done {
+            Rehearsed::Object(object) if self.is_shown(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    fn steps(&self) -> UpgradeSteps {
+        let updates = self.planned.iter().map(PlannedUpdate::from).zip(self.counts.iter().cloned());
+        let deleted: Vec<(&DeletedDefinition, usize)> = self.deleted.iter().zip(self.lost.iter().copied()).collect();
+        UpgradeSteps::new(updates, &deleted)
+    }
+
+    /// Returns a line for each CRD.
+    fn lines(&self) -> Vec<String> {
+        let updated = self.planned.iter().zip(&self.counts);
+        let updated = updated.map(|(one, counts)| {
+            let verdict = if one.item.verdict == Verdict::Accepted { "" } else { one.item.verdict.text() };
+            let separator = if verdict.is_empty() { "" } else { "; " };
+            format!("{}: {verdict}{separator}{}", one.plan.name, counts.line())
+        });
+        let deleted = self.deleted.iter().zip(&self.lost);
+        let deleted = deleted.map(|(one, count)| format!("{}: removed; {}", one.name, plural(*count, "object")));
+        updated.chain(deleted).collect()
+    }
+}
+
+impl Report for OperatorReport<'_> {
+    type Item = Rehearsed<OperatorObject>;
+    const COMMAND: &'static str = "rehearse";
+    const KIND: &'static str = "OperatorRehearsalReport";
+
+    fn count(&mut self, done: &Self::Item) {
+        match done {
+            Rehearsed::Reported(_) => self.unknown += 1,
+            Rehearsed::Object(object) => match &**object {
+                OperatorObject::Updated(index, entry) => {
+                    self.counts.get_mut(*index).into_iter().for_each(|counts| counts.add(entry));
+                }
+                OperatorObject::Deleted(index, ..) => {
+                    self.lost.get_mut(*index).into_iter().for_each(|count| *count += 1);
+                }
+            },
+        }
+    }
+
+    fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
+        self.shown(done).map(|object| match object {
+            OperatorObject::Updated(_, entry) => to_string(&definition::value(entry)),
+            OperatorObject::Deleted(_, identity, location) => {
+                let mut members = identified(identity, location);
+                members.insert("deleted".to_owned(), true.into());
+                to_string(&Value::Object(members))
+            }
+        })
+    }
+
+    fn cases(&mut self, done: &Self::Item) -> impl IntoIterator<Item = Case> {
+        match done {
+            Rehearsed::Reported(item) => Some(Case::from_report(item)),
+            Rehearsed::Object(_) => self.shown(done).map(|object| match object {
+                OperatorObject::Updated(_, entry) => definition::case(entry),
+                OperatorObject::Deleted(_, identity, location) => Case {
+                    subject: format!("{} {}", identity.kind, identity.full_name()),
+                    location: location.clone(),
+                    outcome: Outcome::Failed,
+                    result: "deleted",
+                    findings: vec![Finding {
+                        level: Level::Error,
+                        rule: "deleted".to_owned(),
+                        field: None,
+                        message: "its CRD disappears, and deleting the CRD deletes the object".to_owned(),
+                        diff: None,
+                        replacement: None,
+                        known: None,
+                        help: None,
+                        location: location.clone(),
+                    }],
+                },
+            }),
+        }
+    }
+
+    fn begin_cases(&mut self) -> Vec<Case> {
+        self.planned.iter().map(|one| definition::definition_case(&one.item, &one.plan.columns)).collect()
+    }
+
+    /// Returns the server's responses to the new CRDs.
+    fn begin_text(&mut self) -> String {
+        let accepted = self.planned.iter().filter(|one| one.item.verdict == Verdict::Accepted).count();
+        let line = format!("The server would accept {accepted} of {}.", plural(self.planned.len(), "CRD"));
+        let mut text = Paint::Bold.when(self.common.look.color, &line) + "\n";
+        let mut report = TextReport::new(Style { color: self.common.look.color, ..Style::default() });
+        for one in self.planned {
+            text.push_str(&report.details(&one.item));
+            let columns = definition::columns(&one.plan.columns);
+            if !columns.is_empty() {
+                text.push_str(&format!("{}\n{columns}", one.plan.name));
+            }
+        }
+        text.push_str(&report.common_details());
+        for one in self.deleted {
+            text.push_str(&format!("{} is not among the new CRDs ({})\n", one.name, one.location));
+        }
+        text + "\n"
+    }
+
+    fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
+        let Some(object) = self.shown(done) else { return Ok(()) };
+        match object {
+            OperatorObject::Updated(_, entry) => {
+                let called = format!("{} {}", entry.identity.kind, entry.identity.full_name());
+                let mut row = definition::row(entry);
+                if let Some(name) = row.get_mut(1) {
+                    *name = Cell::from(called.clone());
+                }
+                out.row(self.common.table.row(&row))?;
+                let details = definition::details(entry, self.common.look.color);
+                let what = if entry.breaks() { "errors" } else { "changes" };
+                let mut is_hidden = || {
+                    self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location)
+                };
+                if details.is_empty() || is_hidden() { Ok(()) } else { out.details(&details) }
+            }
+            OperatorObject::Deleted(_, identity, location) => {
+                let called = format!("{} {}", identity.kind, identity.full_name());
+                let mut row = vec![Cell::from(location.to_string()), Cell::from(called)];
+                row.push(Cell::painted("deleted", Paint::Red));
+                row.extend(["-"; 5].map(Cell::from));
+                row.push(Cell::from("its CRD disappears"));
+                out.row(self.common.table.row(&row))
+            }
+        }
+    }
+
+    fn message(&mut self, done: &Self::Item) -> String {
+        self.common.message(done)
+    }
+
+    fn counts_line(&self, _: &Ending) -> String {
+        self.lines().join("; ")
+    }
+
+    fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
+        let definition = |(one, counts): (&PlannedDefinition, &EffectCounts)| {
+            object([
+                ("definition", json::value(&one.item)),
+                ("columns", definition::columns_value(&one.plan.columns)),
+                ("summary", counts.value()),
+            ])
+        };
+        let definitions: Vec<Value> = self.planned.iter().zip(&self.counts).map(definition).collect();
+        let removed = self.deleted.iter().zip(&self.lost).map(|(one, count)| {
+            let count = i64::try_from(*count).unwrap_or(i64::MAX);
+            object([("name", Value::from(one.name.as_str())), ("objects", Value::Int(count))])
+        });
+        vec![
+            ("definitions", definitions.into()),
+            ("removed", removed.collect::<Vec<_>>().into()),
+            ("steps", self.steps().value()),
+            ("kubernetesVersions", json::releases(end.releases.iter())),
+            ("notes", json::notes(end.notes)),
+        ]
+    }
+
+    fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
+        let mut repeated = String::new();
+        for line in self.repeated.lines() {
+            repeated.extend([&*printable::line(&line), "\n"]);
+        }
+        out.details(&repeated)?;
+        let steps = self.steps().text();
+        let separator = if steps.is_empty() { "" } else { "\n" };
+        let counts: String = self.lines().into_iter().map(|line| line + "\n").collect();
+        self.common.end(&format!("{steps}{separator}{counts}"), out)
+    }
+}
