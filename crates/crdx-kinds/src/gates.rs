@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn a_gate_concerns_the_objects_with_its_fields() {
         let release = Release::new(37).unwrap();
-        let with = r#"{"spec":{"template":{"spec":{"volumes":[{"gitRepo":{"repository":"r"}}]}}}}"#;
-        let deployment = |object| concerned(release, "GitRepoVolumeDriver=true", ("apps", "Deployment"), object);
-        assert_eq!(deployment(with), ["GitRepoVolumeDriver"]);
-        assert!(deployment(r#"{"spec":{"template":{"spec":{"volumes":[{"emptyDir":{}}]}}}}"#).is_empty());
-        assert!(concerned(release, "GitRepoVolumeDriver=false", ("apps", "Deployment"), with).is_empty());
+        let with = r#"{"spec":{"template":{"spec":{"securityContext":{"sysctls":[{"name":"a"}]}}}}}"#;
+        let deployment = |object| concerned(release, "DefaultPodSysctls=true", ("apps", "Deployment"), object);
+        assert_eq!(deployment(with), ["DefaultPodSysctls"]);
+        assert!(deployment(r#"{"spec":{"template":{"spec":{"securityContext":{}}}}}"#).is_empty());
+        assert!(concerned(release, "DefaultPodSysctls=false", ("apps", "Deployment"), with).is_empty());
     }
 
     #[test]

@@ -165,7 +165,7 @@ mod tests {
         configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
     }
 
-    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"volumes":[{"gitRepo":{}}]}}"#;
+    const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"securityContext":{"sysctls":[{}]}}}"#;
 
     #[test]
     fn a_setting_that_is_not_simulated_is_named() {
@@ -174,8 +174,8 @@ mod tests {
         settings.enabled_plugins.push("ImagePolicyWebhook".to_owned());
         assert_eq!(deciding(&settings, POD).unwrap(), "--enable-admission-plugins ImagePolicyWebhook");
         assert_eq!(deciding(&settings, r#"{"apiVersion":"v1","kind":"Secret"}"#), None);
-        settings.feature_gates.set("GitRepoVolumeDriver", true);
-        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates GitRepoVolumeDriver=true");
+        settings.feature_gates.set("DefaultPodSysctls", true);
+        assert_eq!(deciding(&settings, POD).unwrap(), "--feature-gates DefaultPodSysctls=true");
     }
 
     #[test]
