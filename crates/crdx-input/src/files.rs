@@ -536,7 +536,7 @@ pub fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
     let mut directories = BTreeSet::new();
     for step in steps {
         match step {
-            ReadStep::Named(InputSource::File(path)) | ReadStep::FluxObjects(InputSource::File(path)) => {
+            ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => {
                 files.insert(path.clone());
             }
             ReadStep::Render(target, _) => directories.extend(find::directories(target)),
