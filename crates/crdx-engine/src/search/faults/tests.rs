@@ -2,12 +2,12 @@ use super::*;
 use crate::fixture::kites;
 
 fn found(spec: &str) -> Vec<String> {
-    found_with(spec, BTreeSet::new())
+    found_with(spec, &BTreeSet::new())
 }
 
-fn found_with(spec: &str, expensive: BTreeSet<&str>) -> Vec<String> {
+fn found_with(spec: &str, expensive: &BTreeSet<&str>) -> Vec<String> {
     let crd = kites(&format!("        {{type: object, properties: {{spec: {spec}}}}}"));
-    let faults = faults(&crd, Release::NEWEST, FaultEffort::DEFAULT, &expensive);
+    let faults = faults(&crd, Release::NEWEST, FaultEffort::DEFAULT, expensive);
     faults
         .iter()
         .map(|fault| {
@@ -140,7 +140,7 @@ fn an_object_within_the_limits_exceeds_the_cost_of_a_rule() {
     };
     let rule =
         "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[l].x-kubernetes-validations[0].rule";
-    let found = |items: &str| found_with(&of(items), BTreeSet::from([rule]));
+    let found = |items: &str| found_with(&of(items), &BTreeSet::from([rule]));
     assert_eq!(found("900"), ["ExcessiveCost .properties[l].x-kubernetes-validations[0].rule"]);
     assert_eq!(found("100"), [""; 0]);
 }
