@@ -396,6 +396,7 @@ mod tests {
             "admission-control-config-file",
             "values",
             "catalog",
+            "baseline",
             "kuberc",
         ];
         let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out", "profile"];

@@ -159,7 +159,7 @@ fn a_missing_name_comes_before_unknown_fields_and_wrong_types() {
     assert!(messages("--create").iter().all(|message| !message.contains("resource name may not be empty")));
 }
 
-/// The server generates the name of a LimitRange, but only `kubectl create` sends one without a name.
+/// The server generates the name of a `LimitRange`, but only `kubectl create` sends one without a name.
 #[test]
 fn a_limit_range_without_a_name_is_only_created() {
     let folder = folder("unnamed", &[("all.yaml", "apiVersion: v1\nkind: LimitRange\nspec: {limits: []}\n")]);

@@ -22,17 +22,17 @@ impl Frame {
     /// # Errors
     /// Returns an error if the stream ends within a frame, or if the frame is too long or its header is not JSON.
     pub fn read(input: &mut impl Read) -> io::Result<Option<Self>> {
-        let mut lengths = [0; 8];
         let mut first = [0];
         if input.read(&mut first)? == 0 {
             return Ok(None);
         }
-        let [start, rest @ ..] = &mut lengths;
-        *start = first[0];
-        input.read_exact(rest)?;
-        let [a, b, c, d, e, f, g, h] = lengths;
-        let header = read_bytes(input, u32::from_le_bytes([a, b, c, d]))?;
-        let body = read_bytes(input, u32::from_le_bytes([e, f, g, h]))?;
+        let mut rest = [0; 3];
+        input.read_exact(&mut rest)?;
+        let ([first], [second, third, fourth]) = (first, rest);
+        let mut body = [0; 4];
+        input.read_exact(&mut body)?;
+        let header = read_bytes(input, u32::from_le_bytes([first, second, third, fourth]))?;
+        let body = read_bytes(input, u32::from_le_bytes(body))?;
         let header = json::read(&header).map_err(|error| invalid(&error.to_string()))?;
         Ok(Some(Self { header, body }))
     }

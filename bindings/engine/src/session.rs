@@ -111,7 +111,7 @@ fn request(frame: Frame) -> Request {
 fn whole(id: i64, response: Response) -> Frame {
     let (content_type, body) = wire::encode(response.body, response.format);
     let mut headers: Vec<Value> = response.headers.into_iter().map(|(name, value)| pair(name, &value)).collect();
-    let has_type = headers.iter().any(|header| is_content_type(header));
+    let has_type = headers.iter().any(is_content_type);
     if !has_type && !body.is_empty() {
         headers.push(pair("Content-Type", content_type));
     }

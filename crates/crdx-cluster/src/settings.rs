@@ -7,7 +7,7 @@ use super::Connection;
 use crdx_engine::profile::Description;
 use crdx_server::server::{ServerSettings, plugin_flags};
 use crdx_text::json;
-use crdx_value::release::{FeatureGates, Minor, Release, gates_of};
+use crdx_value::release::{FeatureGates, Minor, Release, V1_36, gates_of};
 use crdx_value::{Value, object};
 use metrics::MetricSettings;
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ const FLAGZ: &str =
     "application/json;v=v1beta1;g=config.k8s.io;as=Flagz, application/json;v=v1alpha1;g=config.k8s.io;as=Flagz";
 const DEFAULT_NODE_PORTS: &str = "30000-32767";
 const DEFAULT_TOLERATION_SECONDS: i64 = 300;
-const NO_FLAGZ: &str = "it serves no /flagz, which is enabled by default since 1.36 (give the flags of kube-apiserver, such as \
-     --admission-control-config-file)";
+/// The first version that serves `/flagz` by default.
+const SERVES_FLAGZ: Minor = V1_36;
 
 /// The settings of a cluster's API server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,7 +86,12 @@ fn ask(connection: &Connection, release: Release) -> Value {
     match connection.object_of(FLAGZ, "/flagz") {
         Ok(flagz) => answers.insert_at(&["flags"], flagz.get("flags").cloned().unwrap_or_default()),
         // Servers before 1.36, and those that emulate one, do not serve it.
-        Err(error) if error.code == Some(404) => unread.push(UnreadSettings::new("/flagz", error.code, NO_FLAGZ)),
+        Err(error) if error.code == Some(404) => {
+            let reason = format!(
+                "it serves no /flagz, which is enabled by default since {SERVES_FLAGZ} (give the flags of kube-apiserver, such as --admission-control-config-file)"
+            );
+            unread.push(UnreadSettings::new("/flagz", error.code, &reason));
+        }
         Err(error) => unread.push(UnreadSettings::new("/flagz", error.code, &error.message)),
     }
     let is_answered = unread.iter().all(|unread| unread.code.is_some());

@@ -12,6 +12,7 @@ use super::remote::Remote;
 use super::remote::url::{self, is_url};
 use super::render::Renderer;
 use super::render::find::{self, RenderProgram, RenderTarget, Root};
+use super::render::normal;
 use super::{Ignore, InputOptions};
 use super::{archive, catalog, kustomize, packed_path};
 use crdx_engine::documents::{Note, Stop};
@@ -160,7 +161,7 @@ fn skip_inputs(steps: &mut [ReadStep]) {
     }
     for step in steps {
         if let ReadStep::Found(InputSource::File(path)) = step
-            && inputs.contains(&find::normal(path))
+            && inputs.contains(&normal(path))
         {
             *step = ReadStep::Skip(std::mem::take(path), NoObject::KustomizeInput);
         }

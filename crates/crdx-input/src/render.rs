@@ -6,6 +6,7 @@
 mod chart;
 pub(crate) mod find;
 pub(crate) mod kustomization;
+mod lexical;
 mod lines;
 mod output;
 mod overlay;
@@ -23,8 +24,8 @@ use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
 use crdx_value::json;
 use crdx_value::lock;
 use crdx_value::release::Release;
-pub use find::normal;
 use find::{RenderProgram, RenderTarget};
+pub use lexical::normal;
 use output::Output;
 use overlay::Overlay;
 pub use program::RenderError;
@@ -182,9 +183,15 @@ impl Renderer {
     /// Returns what is rendered for the releases so far. The lock that applies in `directory` has the charts that were fetched.
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> Vec<RenderTarget> {
         let mut state = lock::lock(&self.state);
-        let (targets, left_out) = std::mem::take(&mut state.releases).targets(directory);
+        let (charts, left_out) = std::mem::take(&mut state.releases).charts(directory);
         state.releases_left_out.extend(left_out);
-        targets
+        let target = |(chart, release)| RenderTarget {
+            directory: chart,
+            kind: RenderProgram::Chart,
+            values: None,
+            release: Some(Arc::new(release)),
+        };
+        charts.into_iter().map(target).collect()
     }
 
     /// Returns the location in a source file for one in what was rendered; `None` for any other location.

@@ -412,8 +412,8 @@ mod tests {
             config("--enable-admission-plugins=Other").unwrap_err(),
             "--enable-admission-plugins plugin \"Other\" is unknown"
         );
-        let noted = config("--feature-gates=GitRepoVolumeDriver=true").unwrap().notes;
-        assert_eq!(noted, ["the effect of --feature-gates GitRepoVolumeDriver=true on some objects is not simulated"]);
+        let noted = config("--feature-gates=DefaultPodSysctls=true").unwrap().notes;
+        assert_eq!(noted, ["the effect of --feature-gates DefaultPodSysctls=true on some objects is not simulated"]);
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Rehearsal for Operator<'_> {
         let group = crdx_value::group_version::group(api_version).to_owned();
         let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
         if let Some((index, update)) = self.updates.iter().enumerate().find(|(_, update)| update.is_of(&group, &kind)) {
-            return OperatorObject::Updated(index, update.rehearse(object, locator));
+            return OperatorObject::Updated(index, Box::new(update.rehearse(object, locator)));
         }
         let deleted = self.deleted(&group, &kind);
         let is_namespaced = deleted.is_none_or(|(_, plan)| plan.namespaced);

@@ -33,7 +33,7 @@ pub struct DeletedDefinition {
 /// An object of the operator.
 pub enum OperatorObject {
     /// An object of a CRD that is updated, by the index of the CRD.
-    Updated(usize, RehearsedObject),
+    Updated(usize, Box<RehearsedObject>),
     /// An object of a CRD that disappears, by the index of the CRD.
     Deleted(usize, Identity, SourceLocation),
 }

@@ -5,6 +5,7 @@ use super::report::definition::{EffectCounts, plural};
 use crdx_engine::report::Verdict;
 use crdx_value::{Value, json, object};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ fn step(text: String, command: Option<String>) -> UpgradeStep {
     UpgradeStep { text, command }
 }
 
-fn save(name: &str) -> Option<String> {
-    Some(format!("kubectl get {name} --all-namespaces -o yaml > {name}.yaml"))
+fn save(name: &str) -> String {
+    format!("kubectl get {name} --all-namespaces -o yaml > {name}.yaml")
 }
 
 impl UpgradeSteps {
@@ -52,7 +53,7 @@ impl UpgradeSteps {
             let name = &definition.name;
             if *count > 0 {
                 let text = format!("save the objects of {name} ({count}): deleting the CRD deletes them");
-                steps.before.push(step(text, save(name)));
+                steps.before.push(step(text, Some(save(name))));
             }
             let text =
                 format!("delete the CRD {name}, which is no longer part of the operator, if nothing else needs it");
@@ -88,7 +89,7 @@ impl UpgradeSteps {
         }
         if counts.losing() > 0 {
             let text = format!("save the objects of {name}: fields of {} are lost", plural(counts.losing(), "object"));
-            self.before.push(step(text, save(name)));
+            self.before.push(step(text, Some(save(name))));
         }
         if counts.unknown() > 0 {
             let text = format!("look at the objects of {name} for which the effect is unknown ({})", counts.unknown());
@@ -122,9 +123,9 @@ impl UpgradeSteps {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (title, steps) in self.parts().into_iter().filter(|(_, steps)| !steps.is_empty()) {
-            text.push_str(&format!("{title} the upgrade:\n"));
+            let _ = writeln!(text, "{title} the upgrade:");
             for (number, step) in steps.iter().enumerate() {
-                text.push_str(&format!("  {}. {}\n", number + 1, step.text));
+                let _ = writeln!(text, "  {}. {}", number + 1, step.text);
                 text.extend(step.command.iter().map(|command| format!("     {command}\n")));
             }
         }

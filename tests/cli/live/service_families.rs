@@ -9,7 +9,8 @@ const RANGES: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 fn with_ranges(path: &str, ranges: Option<&str>) -> Reply {
     let found = match (path, ranges) {
         ("/api", _) => groups(&[group("", "v1", &[("namespaces", "Namespace"), ("services", "Service")])]),
-        ("/apis", _) => groups(&[]),
+        ("/apis", Some(_)) => groups(&[group("networking.k8s.io", "v1", &[("servicecidrs", "ServiceCIDR")])]),
+        ("/apis", None) => groups(&[]),
         ("/api/v1/namespaces/default", _) => r#"{"status":{"phase":"Active"}}"#.to_owned(),
         ("/api/v1/namespaces/default/services", _) => {
             r#"{"items":[{"metadata":{"name":"kubernetes"},"spec":{"ipFamilies":["IPv6"]}}]}"#.to_owned()

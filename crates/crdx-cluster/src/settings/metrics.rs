@@ -1,7 +1,8 @@
 //! What the metrics of an API server say about its settings: the states of the feature gates, and the admission plugins that
 //! admitted requests (`k8s.io/apiserver/pkg/admission/metrics`).
 
-use crate::{Connection, Error};
+use super::Connection;
+use crdx_engine::cluster::Error;
 use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -82,7 +83,9 @@ mod tests {
 
     fn read(lines: &[&str]) -> MetricSettings {
         let mut settings = MetricSettings::default();
-        lines.iter().for_each(|line| settings.add_line(line.as_bytes()));
+        for line in lines {
+            settings.add_line(line.as_bytes());
+        }
         settings
     }
 

@@ -15,7 +15,7 @@ const METADATA_NAME: &str = "metadata.name";
 const ANNOTATIONS: &str = "metadata.annotations";
 
 /// Replaces the errors of an object for which kubectl sends no request. The server rejects a create of every such object,
-/// except that it generates the name of a LimitRange; of an object that may be accepted, `is_plain` is the result of
+/// except that it generates the name of a `LimitRange`; of an object that may be accepted, `is_plain` is the result of
 /// [`has_plain_metadata`].
 pub fn replace(item: &mut ObjectReport, verb: Verb, is_plain: bool, locator: &dyn FieldLocator) {
     let is_rejected = item.verdict == Verdict::Rejected;

@@ -1,6 +1,7 @@
 //! Finds the directories that are rendered, and the files that belong to them.
 
 use super::kustomization::Kustomization;
+use super::lexical::normal;
 use super::release::HelmRelease;
 use crate::content::{NoObject, no_object};
 use crate::kustomize;
@@ -8,7 +9,7 @@ use crdx_files::open::read_small;
 use crdx_text::yaml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest file that is read to find out what it is, in bytes.
@@ -191,21 +192,6 @@ pub fn parts(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
     directories.iter().filter(|directory| reached.contains(&normal(directory))).cloned().collect()
 }
 
-/// Returns a path without `.` and `..`, as far as the text allows.
-pub fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,6 +277,5 @@ mod tests {
         let path = |name: &&str| dir.path().join(name);
         let all: Vec<PathBuf> = ["alone", "base", "dev", "prod", "x", "y"].iter().map(path).collect();
         assert_eq!(parts(&all), ["base", "dev"].iter().map(path).collect());
-        assert_eq!(normal(Path::new("./a/../../b/./c")), Path::new("../b/c"));
     }
 }

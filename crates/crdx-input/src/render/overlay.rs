@@ -1,7 +1,7 @@
 //! The resources and patches of a kustomization, to which findings about the objects built from them belong.
 
-use super::find::normal;
 use super::kustomization::{Kustomization, Patch};
+use super::lexical::normal;
 use super::lines::{self, Language, Line, Lines};
 use super::output::Output;
 use super::{RenderedObject, place};

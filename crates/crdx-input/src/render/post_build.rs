@@ -1,7 +1,7 @@
 //! Finds the `Kustomization` objects of Flux among the files of an input, whose `postBuild` has variables for the directories that
 //! they name.
 
-use super::find::normal;
+use super::lexical::normal;
 use super::substitution::Variables;
 use crdx_engine::documents::encrypted::is_encrypted;
 use crdx_files::open::read_small;

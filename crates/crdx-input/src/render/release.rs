@@ -1,6 +1,6 @@
 //! A `HelmRelease` of Flux, which says with which values a chart is rendered. The chart is in this repository, or was fetched.
 
-use super::find::{RenderProgram, RenderTarget, normal};
+use super::lexical::normal;
 use crate::remote::Remote;
 use crdx_engine::documents::Document;
 use crdx_engine::report::SourceLocation;
@@ -9,7 +9,6 @@ use crdx_value::{Map, Value, group_version};
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const HELM: &str = "helm.toolkit.fluxcd.io";
 const SOURCES: &str = "source.toolkit.fluxcd.io";
@@ -82,10 +81,10 @@ impl Releases {
         }
     }
 
-    /// Returns what is rendered for the releases, and why others are not. The lock that applies in `directory` has the charts that
+    /// Returns the charts of the releases, and why others are not rendered. The lock that applies in `directory` has the charts that
     /// were fetched.
-    pub fn targets(self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<String>) {
-        let (mut targets, mut left_out) = (Vec::new(), Vec::new());
+    pub fn charts(self, directory: Option<&Path>) -> (Vec<(PathBuf, HelmRelease)>, Vec<String>) {
+        let (mut charts, mut left_out) = (Vec::new(), Vec::new());
         for (release, source) in self.releases {
             let chart = source.and_then(|source| match source {
                 ChartSource::Here(path) => here(&path),
@@ -100,18 +99,12 @@ impl Releases {
             match chart {
                 Ok(chart) => {
                     let release = HelmRelease { is_packed: chart.is_file(), ..release };
-                    let kind = RenderProgram::Chart;
-                    targets.push(RenderTarget {
-                        directory: chart,
-                        kind,
-                        values: None,
-                        release: Some(Arc::new(release)),
-                    });
+                    charts.push((chart, release));
                 }
                 Err(reason) => left_out.push(format!("{}/{} ({reason})", release.namespace, release.name)),
             }
         }
-        (targets, left_out)
+        (charts, left_out)
     }
 }
 

@@ -14,6 +14,7 @@ use crdx_output::report::text::{Style, TextReport};
 use crdx_output::{Cell, Paint, TableStyle, printable};
 use crdx_value::json::to_string;
 use crdx_value::{Value, object};
+use std::fmt::Write as _;
 use std::io;
 
 /// The effects of the new CRDs of an operator.
@@ -170,12 +171,12 @@ impl Report for OperatorReport<'_> {
             text.push_str(&report.details(&one.item));
             let columns = definition::columns(&one.plan.columns);
             if !columns.is_empty() {
-                text.push_str(&format!("{}\n{columns}", one.plan.name));
+                let _ = write!(text, "{}\n{columns}", one.plan.name);
             }
         }
         text.push_str(&report.common_details());
         for one in self.deleted {
-            text.push_str(&format!("{} is not among the new CRDs ({})\n", one.name, one.location));
+            let _ = writeln!(text, "{} is not among the new CRDs ({})", one.name, one.location);
         }
         text + "\n"
     }

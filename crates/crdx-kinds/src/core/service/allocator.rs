@@ -224,7 +224,7 @@ impl Services<'_> {
         Ok(())
     }
 
-    /// Returns true if a stored ServiceCIDR has an address, which counts since 1.33.
+    /// Returns true if a stored `ServiceCIDR` has an address, which counts since 1.33.
     fn is_in_stored_range(&self, address: IpAddr) -> bool {
         let mut has = false;
         if self.request.release.since(V1_33) {

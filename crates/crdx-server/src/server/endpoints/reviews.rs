@@ -129,14 +129,14 @@ impl Review {
         }
         let strict = document.strict.into_iter().chain(decoded.strict.iter().map(Strict::error));
         ctx.strict_errors(strict.collect(), &options).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        Ok(self.typed(document.value, types, ctx.release()))
+        Ok(self.typed(&document.value, types, ctx.release()))
     }
 
     /// The object as its Go type encodes it, without what the server removes: metadata of the system
     /// (`WipeObjectMetaSystemFields`) and fields of features that are off.
-    fn typed(&self, object: Value, types: &'static Types, release: Release) -> Value {
+    fn typed(&self, object: &Value, types: &'static Types, release: Release) -> Value {
         let id = types.of_kind(&format!("{}/{VERSION}", self.group), self.kind);
-        let mut object = id.map_or(object.clone(), |id| encode::encode(types, id, &object).object);
+        let mut object = id.map_or_else(|| object.clone(), |id| encode::encode(types, id, object).object);
         remove(&mut object, &["metadata"], &SYSTEM_METADATA);
         remove(&mut object, &["spec"], &["authorizationOptions"]);
         if !release.since(V1_32) {
@@ -194,7 +194,9 @@ impl Review {
 fn remove(object: &mut Value, path: &[&str], members: &[&str]) {
     let at = path.iter().try_fold(object, |at, key| at.get_mut(key));
     if let Some(at) = at.and_then(Value::as_object_mut) {
-        members.iter().for_each(|member| drop(at.remove(member)));
+        for member in members {
+            at.remove(member);
+        }
     }
 }
 

@@ -362,7 +362,7 @@ pub type ListObjects<'r> = dyn Fn(GroupVersionResource<'_>, &str) -> Result<List
 pub struct AllocationRequest<'r> {
     /// Calls a function with every stored object of the kind.
     pub each_stored: &'r EachObject<'r>,
-    /// Calls a function with every stored ServiceCIDR.
+    /// Calls a function with every stored `ServiceCIDR`.
     pub each_service_cidr: &'r EachObject<'r>,
     /// Lists the objects of the cluster that the server does not store.
     pub list: &'r ListObjects<'r>,
