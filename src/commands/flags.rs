@@ -15,10 +15,12 @@ mod paths;
 pub mod policies;
 mod rendering;
 mod reports;
+#[cfg(feature = "serve")]
 pub mod served;
 pub mod server;
 mod severities;
 mod static_manifests;
+#[cfg(feature = "serve")]
 pub mod static_policies;
 mod targets;
 mod updates;
