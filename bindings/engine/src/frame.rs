@@ -4,7 +4,7 @@ use crdx_text::json;
 use crdx_value::Value;
 use std::io::{self, Read, Write};
 
-/// The most bytes of a header or a body.
+/// The maximum length of a header or a body in bytes.
 const LONGEST: u32 = 64 << 20;
 
 /// A header and a body.

@@ -68,7 +68,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// What the user can do.
+    /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "check the file; a single file of YAML needs no archive",

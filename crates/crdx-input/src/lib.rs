@@ -177,7 +177,7 @@ impl Input {
         Self::new(vec![ReadStep::Named(source)], options)
     }
 
-    /// What is rendered for the releases of Flux that were read so far; `None` if there are none.
+    /// The charts to render for the releases of Flux that were read so far; `None` if there are none.
     fn of_releases(options: InputOptions) -> Option<Self> {
         let targets = options.render.as_ref()?.take_releases(options.directory.as_deref());
         let steps: Vec<ReadStep> = targets.into_iter().map(|target| ReadStep::Render(target, false)).collect();

@@ -11,7 +11,7 @@ use crdx_value::release::Release;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why a server does not start with its policies.
+/// The reason why a server does not start with its policies.
 #[derive(Debug, thiserror::Error)]
 pub enum StaticPoliciesError {
     /// A directory cannot be used.

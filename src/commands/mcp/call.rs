@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// The most bytes of an answer, which a model has to read.
+/// The maximum length of an answer in bytes: a model has to read it.
 const LONGEST: usize = 256 << 10;
 
 /// The answer of a tool.

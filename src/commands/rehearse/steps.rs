@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpgradeStep {
-    /// What to do, and why.
+    /// The action, and the reason for it.
     pub text: String,
     /// The command that does it, if there is one.
     pub command: Option<String>,
@@ -143,12 +143,12 @@ impl UpgradeSteps {
     }
 }
 
-/// What the steps depend on in the update of a CRD.
+/// The facts about the update of a CRD on which the steps depend.
 #[derive(Clone, Debug)]
 pub struct PlannedUpdate {
     pub name: String,
     pub is_accepted: bool,
-    /// Why the server does not accept the CRD, or why that is not known.
+    /// The reason why the server does not accept the CRD, or why that is not known.
     pub problem: Option<String>,
     /// The file with the new CRD.
     pub file: String,

@@ -4,7 +4,7 @@ use super::fake::{Fake, Reply};
 use super::{TestDir, group, groups, status};
 
 const GATES: &str = "kubernetes_feature_enabled{name=\"HPAScaleToZero\",stage=\"BETA\"} 1\n";
-/// What kube-apiserver 1.34.4 shows of its plugins, among them one that is disabled by default, and without `PodSecurity`.
+/// The plugins in the metrics of kube-apiserver 1.34.4, among them one that is disabled by default, and without `PodSecurity`.
 const PLUGINS: &str = "CertificateSubjectRestriction ClusterTrustBundleAttest DefaultIngressClass DefaultStorageClass \
     DefaultTolerationSeconds DenyServiceExternalIPs LimitRanger MutatingAdmissionPolicy MutatingAdmissionWebhook NamespaceLifecycle \
     PodTopologyLabels Priority ResourceQuota RuntimeClass StorageObjectInUseProtection TaintNodesByCondition ValidatingAdmissionPolicy \

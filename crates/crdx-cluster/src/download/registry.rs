@@ -35,7 +35,7 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
-    /// What the user can do.
+    /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Reference => "write it as oci://HOST/REPOSITORY:TAG or oci://HOST/REPOSITORY@sha256:DIGEST",

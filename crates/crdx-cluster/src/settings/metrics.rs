@@ -1,4 +1,4 @@
-//! What the metrics of an API server say about its settings: the states of the feature gates, and the admission plugins that
+//! The settings of an API server that its metrics show: the states of the feature gates, and the admission plugins that
 //! admitted requests (`k8s.io/apiserver/pkg/admission/metrics`).
 
 use super::Connection;
@@ -7,7 +7,7 @@ use crdx_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The most bytes of the metrics that are read, and the time for them.
+/// The maximum length of the metrics that are read in bytes, and the time limit.
 const MAX_BYTES: usize = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest line that is kept; those that are read are short.

@@ -41,7 +41,7 @@ const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const AGGREGATOR: &str = "apiregistration.k8s.io";
 
 impl PatchType {
-    /// The strategic merge patch of a built-in resource.
+    /// Returns the type of the patch that kubectl sends for a built-in resource.
     pub(crate) fn of_built_in(resource: &ApiResource, release: Release) -> Self {
         let types_of = |release: Release| Types::for_release(release.minor().number().into());
         let (types, api_version) = (types_of(release), api_version(resource.group, resource.version));
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(patch.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
     }
 
-    /// What kubectl sends to a real server.
+    /// The requests of kubectl to a real server.
     #[test]
     fn a_merge_patch_replaces_a_strategic_one_that_cannot_be_computed() {
         let of = |group: &str, kind: &str, conditions: &str| {

@@ -80,7 +80,7 @@ pub struct RequestOutcome {
 /// Sends `object`.
 ///
 /// # Errors
-/// Why kubectl would refuse to send a request.
+/// Returns the reason why kubectl would refuse to send a request.
 pub fn send(
     server: &Server,
     target: ObjectTarget<'_>,
@@ -118,7 +118,7 @@ pub fn send(
 /// The request for an object that does not exist.
 ///
 /// # Errors
-/// Why kubectl would refuse to send a request.
+/// Returns the reason why kubectl would refuse to send a request.
 pub(crate) fn for_absent(
     server: &Server,
     target: ObjectTarget<'_>,

@@ -1,6 +1,6 @@
 //! Findings that a project knows and accepts for now.
 
-/// Why a finding is accepted, and since when.
+/// The reason why a finding is accepted, and the date.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownFinding {
     pub reason: String,

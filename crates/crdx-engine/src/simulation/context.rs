@@ -47,7 +47,7 @@ pub struct SimulationContext<'a> {
     pub given: &'a Arc<GivenObjects>,
     /// The objects that were read from the cluster.
     pub live: Option<&'a Arc<LiveObjects>>,
-    /// The APIs and node ports of the server.
+    /// The APIs, cluster IPs and node ports of the server.
     pub served: &'a ServedSettings,
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The part of the input that has a CRD: a directory that was rendered on its own, or `None` for files.
 type Root = Option<Arc<str>>;
 
-/// Where a CRD comes from.
+/// The origin of a CRD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionSource {
     /// `--crds`, the files of policies or the cluster: it decides what a kind is.

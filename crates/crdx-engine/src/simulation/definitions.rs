@@ -55,7 +55,7 @@ pub enum Installed {
     Conflict(SourceLocation),
 }
 
-/// How a CRD differs from the one of the same name that was given before.
+/// The difference between a CRD and an earlier one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
     /// In nothing.

@@ -100,7 +100,7 @@ impl SimulatedResource {
         own.is_some_and(|own| own.at(&["subresources", "status"]).is_some())
     }
 
-    /// Returns true for a built-in kind of this group.
+    /// Returns true if it is this built-in kind.
     pub(crate) fn is_built_in(&self, group: &str, kind: &str) -> bool {
         matches!(self, Self::BuiltIn(resource) if (resource.group, resource.kind) == (group, kind))
     }

@@ -1,4 +1,4 @@
-//! How the servers of one release are built.
+//! The options with which the servers of one release are built.
 
 use super::admission::Admission;
 use crdx_server::cluster_state::UnknownCluster;

@@ -51,7 +51,7 @@ pub struct SimulatorSettings {
     pub live: Option<Arc<LiveObjects>>,
     /// The settings of the server that the simulation does not follow.
     pub unsimulated: Arc<UnsimulatedSettings>,
-    /// The APIs and node ports of the server.
+    /// The APIs, cluster IPs and node ports of the server.
     pub served: Arc<ServedSettings>,
 }
 

@@ -32,7 +32,7 @@ pub struct RandomObjects {
     texts: Vec<String>,
 }
 
-/// What was sent, and one object for each effect that occurred.
+/// The numbers of objects that were sent and accepted, and one object for each effect that occurred.
 #[derive(Default)]
 pub struct Sent {
     pub found: BTreeMap<Question, Value>,

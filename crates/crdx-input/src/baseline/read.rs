@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The version of the format.
 pub(super) const VERSION: i64 = 1;
 
-/// The most bytes of a file.
+/// The maximum length of a file in bytes.
 const LIMIT: u64 = 16 << 20;
 
 /// The reason why a baseline is not used.
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<FindingKey, Entry>, BaselineE
     entries(&text).map_err(|message| BaselineError::Invalid { path: path.to_owned(), message: message.to_string() })
 }
 
-/// Why a text is no baseline.
+/// The reason why a text is no baseline.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 enum NoBaseline {
     #[error("{0}")]

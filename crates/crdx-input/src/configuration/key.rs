@@ -69,7 +69,7 @@ pub enum SettingKey {
     DisableAdmissionPlugins,
     /// The file with the configuration of admission plugins.
     AdmissionControlConfigFile,
-    /// Whether the server allows privileged containers.
+    /// True if the server allows privileged containers.
     AllowPrivileged,
     /// The APIs that the server serves or does not serve, `KEY=BOOL`.
     RuntimeConfig,
@@ -77,9 +77,9 @@ pub enum SettingKey {
     ServiceClusterIpRange,
     /// The node ports of Services.
     ServiceNodePortRange,
-    /// How long Pods stay on a Node that is not ready.
+    /// The seconds for which Pods stay on a Node that is not ready.
     DefaultNotReadyTolerationSeconds,
-    /// How long Pods stay on a Node that is unreachable.
+    /// The seconds for which Pods stay on a Node that is unreachable.
     DefaultUnreachableTolerationSeconds,
     /// The profile of a cluster, which is read in its place.
     Profile,

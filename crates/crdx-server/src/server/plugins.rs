@@ -93,7 +93,7 @@ pub enum AdmissionPlugin {
 
 const ALL: [AdmissionPlugin; 29] = [
     AdmissionPlugin::NamespaceAutoProvision,
-    // Before all others, so that it rejects a request before other plugins change the object.
+    // Before the plugins that change objects, so that it rejects a request first.
     AdmissionPlugin::NamespaceLifecycle,
     AdmissionPlugin::NamespaceExists,
     AdmissionPlugin::LimitPodHardAntiAffinityTopology,

@@ -29,9 +29,9 @@ pub struct ServerSettings {
     pub node_ports: Option<(u16, u16)>,
     /// The ranges of the cluster IPs of Services (`--service-cluster-ip-range`), at most one of each family.
     pub service_ranges: Vec<ServiceRange>,
-    /// How long Pods stay on a Node that is not ready (`--default-not-ready-toleration-seconds`).
+    /// The seconds for which Pods stay on a Node that is not ready (`--default-not-ready-toleration-seconds`).
     pub not_ready_seconds: Option<i64>,
-    /// How long Pods stay on a Node that is unreachable (`--default-unreachable-toleration-seconds`).
+    /// The seconds for which Pods stay on a Node that is unreachable (`--default-unreachable-toleration-seconds`).
     pub unreachable_seconds: Option<i64>,
 }
 

@@ -60,7 +60,7 @@ impl Submission<'_> {
     /// Sends the request.
     ///
     /// # Errors
-    /// Why kubectl would refuse to send a request.
+    /// Returns the reason why kubectl would refuse to send a request.
     pub fn send(&self, object: Value) -> Result<Answer, UnsentError> {
         match self.absent {
             Some(operation) => self.send_absent(object, operation),
@@ -89,7 +89,7 @@ impl Submission<'_> {
     /// Sends an object as a dry run, which stores nothing.
     ///
     /// # Errors
-    /// Why kubectl would refuse to send a request.
+    /// Returns the reason why kubectl would refuse to send a request.
     pub fn send_dry_run(&self, object: Value) -> Result<Answer, UnsentError> {
         match self.absent {
             Some(operation) => self.send_absent(object, operation),

@@ -51,7 +51,7 @@ fn parts(selector: &Value) -> (&str, &[Value]) {
     (selector.str_at(&["rawSelector"]).unwrap_or_default(), requirements)
 }
 
-/// What the authorizer ignored of the selectors of a valid review (`BuildEvaluationError`).
+/// The parts of the selectors of a valid review that the authorizer ignores (`BuildEvaluationError`).
 pub(super) fn evaluation_error(review: &Value, release: Release) -> Option<String> {
     let ignored = SELECTORS.into_iter().filter_map(|name| {
         let selector = review.at(&["spec", "resourceAttributes", name]).filter(|own| !own.is_null())?;
