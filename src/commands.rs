@@ -25,6 +25,7 @@ mod flags;
 mod get;
 #[cfg(feature = "cluster")]
 mod kuberc;
+mod lines;
 mod lint;
 #[cfg(feature = "lsp")]
 mod lsp;

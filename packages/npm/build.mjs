@@ -2,6 +2,7 @@
 //   node packages/npm/build.mjs VERSION OUT PLATFORM=PROGRAM…      platforms as in plugin-manifest/crdx.yaml
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const [version, out, ...programs] = process.argv.slice(2);
 if (!version || !out || programs.length === 0) {
@@ -16,7 +17,7 @@ function write(directory, description) {
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
 }
 
-const source = new URL("kubectl-crdx/", import.meta.url).pathname;
+const source = fileURLToPath(new URL("kubectl-crdx/", import.meta.url));
 const main = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
 const optionalDependencies = {};
 for (const entry of programs) {

@@ -8,8 +8,9 @@ mod tools;
 
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
+use crate::commands::lines;
 use crdx_value::json;
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, Write as _};
 
 /// The longest message.
 const LONGEST: u64 = 8 << 20;
@@ -21,15 +22,17 @@ const LONGEST: u64 = 8 << 20;
 pub fn run(_: &args::Mcp) -> Result<Exit, Error> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
-    loop {
-        line.clear();
-        if (&mut input).take(LONGEST).read_until(b'\n', &mut line)? == 0 {
-            return Ok(Exit::Accepted);
-        }
-        if let Some(answer) = protocol::answer(&line, &call::run) {
+    while lines::read(&mut input, &mut line, LONGEST)? {
+        let answer = if line.len() as u64 > LONGEST {
+            Some(protocol::too_long(LONGEST))
+        } else {
+            protocol::answer(&line, &call::run)
+        };
+        if let Some(answer) = answer {
             let mut out = io::stdout().lock();
             writeln!(out, "{}", json::to_string(&answer))?;
             out.flush()?;
         }
     }
+    Ok(Exit::Accepted)
 }

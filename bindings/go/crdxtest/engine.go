@@ -109,7 +109,7 @@ func startEngine(first settings) (*engine, error) {
 		if err == nil {
 			err = io.EOF
 		}
-		err = fmt.Errorf("the API server has ended: %w%s", err, messages.String())
+		err = fmt.Errorf("the API server has ended: %w: %s", err, messages.String())
 		output.CloseWithError(err)
 		input.CloseWithError(err)
 	}()
@@ -155,6 +155,16 @@ func (e *engine) send(h header, body []byte, deliver func(header, []byte)) (int6
 	e.open[h.ID] = deliver
 	e.mutex.Unlock()
 	return h.ID, e.write(h, body)
+}
+
+// reason returns why an exchange failed: the end of the program, if it has ended.
+func (e *engine) reason(err error) error {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.failure != nil {
+		return e.failure
+	}
+	return err
 }
 
 // end ends a watch.

@@ -44,7 +44,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	first, err := reply.first(request, func() { t.engine.end(id) })
 	if err != nil {
-		return nil, err
+		return nil, t.engine.reason(err)
 	}
 	response := &http.Response{
 		Status:     fmt.Sprintf("%d %s", first.Code, http.StatusText(first.Code)),

@@ -74,7 +74,7 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// What the user can do.
+    /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Url | Self::Credentials(_) => "write it as https://HOST/PATH",
@@ -151,7 +151,7 @@ struct DownloadUrl {
 enum DownloadResponse {
     Content(Vec<u8>),
     Redirect(Redirect),
-    /// How a registry wants to be asked.
+    /// The challenge of a registry (`WWW-Authenticate`).
     Challenge(String),
 }
 
@@ -182,20 +182,18 @@ impl DownloadUrl {
         }
     }
 
-    /// Sends the request, and follows redirects.
+    /// Sends the request, and follows redirects; the response is one if there are too many.
     async fn follow(self) -> Result<DownloadResponse, DownloadError> {
         let mut target = self;
-        for _ in 0..=MAX_REDIRECTS {
-            match target.ask().await? {
-                DownloadResponse::Redirect(redirect) => {
-                    // A password is for its own host only.
-                    let authorization = target.authorization.filter(|_| redirect.is_same_host);
-                    target = DownloadUrl { url: redirect.url, authorization, accept: target.accept };
-                }
-                other => return Ok(other),
-            }
+        let mut response = target.ask().await?;
+        for _ in 0..MAX_REDIRECTS {
+            let DownloadResponse::Redirect(redirect) = response else { break };
+            // A password is for its own host only.
+            let authorization = target.authorization.filter(|_| redirect.is_same_host);
+            target = DownloadUrl { url: redirect.url, authorization, accept: target.accept };
+            response = target.ask().await?;
         }
-        Err(DownloadError::TooManyRedirects)
+        Ok(response)
     }
 
     fn host(&self) -> String {

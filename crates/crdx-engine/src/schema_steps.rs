@@ -74,3 +74,15 @@ pub(crate) fn steps_below(schema: &Schema) -> Vec<(SchemaStep, &Schema)> {
     let values = schema.additional_properties_schema().map(|node| (SchemaStep::Values, node));
     properties.chain(items).chain(values).collect()
 }
+
+/// Returns true for `apiVersion`, `kind` and `metadata`, which every object has.
+pub(crate) fn is_type_or_metadata(step: &SchemaStep) -> bool {
+    matches!(step, SchemaStep::Property(name) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
+}
+
+/// Returns true if an object may have fields that its schema does not list.
+pub(crate) fn takes_unknown(schema: &Schema) -> bool {
+    schema.preserves_unknown_fields()
+        || schema.x_embedded_resource
+        || schema.additional_properties.as_ref().is_some_and(|more| *more != SchemaOrBool::Bool(false))
+}

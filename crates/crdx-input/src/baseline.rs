@@ -23,13 +23,13 @@ const FIRST_REASON: &str = "found when the baseline was written";
 /// The most entries that are written.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The most bytes of a message in the file. A longer one, which has a whole object, is told by its hash.
+/// The maximum length of a message in the file in bytes. A longer one, which contains a whole object, is identified by its hash.
 const MAX_MESSAGE: usize = 500;
 
 /// The number of entries without a finding that a note names.
 const NAMED: usize = 3;
 
-/// What identifies a finding. Files and lines do not, so that objects may move.
+/// The identity of a finding. It has neither a file nor a line, so that objects may move.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FindingKey {
     subject: Subject,
@@ -130,10 +130,12 @@ impl Baseline {
             (false, name) => format!("{kind} {name}"),
         };
         let subject = Subject { object, target: item.target.as_deref().unwrap_or_default().to_owned() };
-        if self.entries.keys().any(|key| key.subject == subject) {
-            self.seen.insert(subject.clone());
+        // Entries are in the order of their subjects.
+        let first = FindingKey { subject, kind: String::new(), message: String::new() };
+        if self.entries.range(&first..).next().is_some_and(|(key, _)| key.subject == first.subject) {
+            self.seen.insert(first.subject.clone());
         }
-        subject
+        first.subject
     }
 
     /// Returns the entry of a finding. When the baseline is written, a new finding becomes one.

@@ -276,8 +276,8 @@ pub fn by_release(item: &ObjectReport) -> String {
 /// Formats an error or warning of an item.
 fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport) -> String {
     let location = Some(problem.location.as_ref().unwrap_or(&item.location));
-    let severity = problem.severity.map_or(severity, MessageSeverity::from);
-    message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help.as_deref())
+    let severity = problem.shown_severity().map_or(severity, MessageSeverity::from);
+    message_of(severity, problem.releases.as_ref(), &problem.message, location, problem.help_text().as_deref())
 }
 
 /// Formats the first problems, and says how many more there are.

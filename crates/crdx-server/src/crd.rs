@@ -275,6 +275,10 @@ impl Spec {
     pub fn preserves_unknown_fields(&self) -> bool {
         self.preserve_unknown_fields == Some(true)
     }
+    /// Returns true if a webhook converts objects between the versions.
+    pub fn converts_by_webhook(&self) -> bool {
+        self.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook")
+    }
     /// The version with this name.
     pub fn version(&self, name: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|v| v.name == name)

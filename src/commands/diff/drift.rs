@@ -13,7 +13,7 @@ use crdx_value::{Map, Value, json, object};
 /// The longest value that a line shows, in bytes.
 const LONGEST: usize = 80;
 
-/// What differs for an object.
+/// The differences of an object.
 pub struct ObjectDrift {
     manifest: Value,
     fields: Vec<DriftedField>,
@@ -62,7 +62,8 @@ impl ObjectDrift {
     fn to_ignore(&self, item: &ObjectReport) -> Option<Value> {
         let set: Vec<&str> =
             item.admission.iter().flat_map(|admission| admission.set()).map(|(path, _)| path).collect();
-        let is_set = |field: &&DriftedField| set.iter().any(|path| field.path.starts_with(path));
+        let is_below = |rest: &str| rest.is_empty() || rest.starts_with(['.', '[']);
+        let is_set = |field: &&DriftedField| set.iter().any(|path| field.path.strip_prefix(path).is_some_and(is_below));
         let pointers: Vec<Value> = self.fields.iter().filter(is_set).map(|field| field.pointer().into()).collect();
         if pointers.is_empty() {
             return None;

@@ -237,9 +237,9 @@ impl LintReport {
 
     fn breaking(&self, changes: &[LocatedChange]) -> String {
         let mut text = String::new();
-        for LocatedChange { change, location, evidence, known } in changes {
-            let known_text = known.as_ref().map(|known| format!("; {}", known.text())).unwrap_or_default();
-            let help = change.ratcheting.text() + &known_text;
+        for located in changes {
+            let LocatedChange { change, location, evidence, known } = located;
+            let help = located.help_text();
             let severity = if known.is_some() { MessageSeverity::Note } else { MessageSeverity::Warning };
             let versions = if change.versions.is_empty() || change.path.starts_with("spec.versions[") {
                 String::new()

@@ -15,6 +15,8 @@ const INSTRUCTIONS: &str = "Shows exactly what the Kubernetes API server would d
 enum RpcError {
     #[error("the message is not JSON: {0}")]
     NotJson(String),
+    #[error("the message is longer than {0} bytes: give files instead of their texts")]
+    TooLong(u64),
     #[error("the message has no method")]
     NoMethod,
     #[error("there is no method {0}")]
@@ -27,7 +29,7 @@ impl RpcError {
     fn code(&self) -> i64 {
         match self {
             Self::NotJson(_) => -32700,
-            Self::NoMethod => -32600,
+            Self::NoMethod | Self::TooLong(_) => -32600,
             Self::UnknownMethod(_) => -32601,
             Self::UnknownTool(_) => -32602,
         }
@@ -51,6 +53,11 @@ pub fn answer(line: &[u8], call: &dyn Fn(&Tool, &Value) -> ToolResult) -> Option
         Ok(result) => object([("id", id), ("jsonrpc", "2.0".into()), ("result", result)]),
         Err(error) => failed(id, &error),
     })
+}
+
+/// The answer to a message that is longer than `longest` bytes.
+pub fn too_long(longest: u64) -> Value {
+    failed(Value::Null, &RpcError::TooLong(longest))
 }
 
 fn failed(id: Value, error: &RpcError) -> Value {
@@ -107,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_told_a_version_that_both_know() {
+    fn the_protocol_version_is_negotiated() {
         let version = |wanted: &str| {
             let message = format!(
                 r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{wanted}"}}}}"#

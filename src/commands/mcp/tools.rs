@@ -22,7 +22,7 @@ pub struct Parameter {
     pub is_required: bool,
 }
 
-/// How an argument is given to the command.
+/// The form in which the command takes an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The values of a flag, which are paths.
@@ -71,19 +71,19 @@ const POLICIES: Parameter = parameter(
 pub const ALL: &[Tool] = &[
     Tool {
         name: "validate",
-        description: "What the API server would do with objects: accept or reject, with its errors and their lines, pruned and defaulted fields",
+        description: "Validates objects as the API server would: verdicts, errors with their lines, pruned and defaulted fields",
         flags: &["-o", "json", "--offline"],
         parameters: &[PATHS, MANIFEST, CRDS, OLD, POLICIES, VERSION],
     },
     Tool {
         name: "diff",
-        description: "How existing objects would change, as the API server would store them",
+        description: "Shows the changes to existing objects, as the API server would store them",
         flags: &["-o", "json", "--offline"],
         parameters: &[PATHS, MANIFEST, CRDS, OLD, POLICIES, VERSION],
     },
     Tool {
         name: "lint",
-        description: "Whether the API server would accept CRDs, the costs of their CEL rules, rules that cannot work, and changes that break stored objects",
+        description: "Checks CRDs as the API server would: errors, costs of CEL rules, rules that cannot work, and changes that break stored objects",
         flags: &["-o", "json", "--offline"],
         parameters: &[PATHS, MANIFEST, OLD, VERSION],
     },

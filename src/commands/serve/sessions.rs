@@ -5,11 +5,12 @@ use super::args::Serve;
 use super::start;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
+use crate::commands::lines;
 use crdx_output::report::json::API_VERSION;
 use crdx_serve::Running;
 use crdx_value::{json, object};
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read as _, Write as _};
+use std::io::{self, Write as _};
 
 /// The longest request.
 const LONGEST: u64 = 1 << 16;
@@ -66,7 +67,7 @@ pub fn run(args: &Serve) -> Result<Exit, Error> {
     let mut running = BTreeMap::new();
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
-    while read_line(&mut input, &mut line)? {
+    while lines::read(&mut input, &mut line, LONGEST)? {
         let answer = if line.len() as u64 > LONGEST {
             Err(SessionError::TooLong)
         } else {
@@ -79,18 +80,6 @@ pub fn run(args: &Serve) -> Result<Exit, Error> {
         out.flush()?;
     }
     Ok(Exit::Accepted)
-}
-
-/// Reads the next line, of which one byte more than the longest request is kept; returns false at the end of the input.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    if input.by_ref().take(LONGEST + 1).read_until(b'\n', line)? == 0 {
-        return Ok(false);
-    }
-    if line.last() != Some(&b'\n') {
-        input.skip_until(b'\n')?;
-    }
-    Ok(true)
 }
 
 /// The members of the answer to a request.
@@ -130,14 +119,5 @@ mod tests {
             let error = SessionRequest::read(other).unwrap_err().to_string();
             assert_eq!(error, format!("{other:?} is no request: write new, new [\"PATH\"] or end URL"));
         }
-    }
-
-    #[test]
-    fn a_long_line_is_read_to_its_end() {
-        let text = format!("{}\nnew\n", "x".repeat(200_000));
-        let (mut input, mut line) = (text.as_bytes(), Vec::new());
-        assert!(read_line(&mut input, &mut line).unwrap() && line.len() as u64 == LONGEST + 1);
-        assert!(read_line(&mut input, &mut line).unwrap() && line == b"new\n");
-        assert!(!read_line(&mut input, &mut line).unwrap());
     }
 }

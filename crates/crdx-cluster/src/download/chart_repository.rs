@@ -32,7 +32,7 @@ struct ChartReference<'a> {
     version: &'a str,
 }
 
-/// Where a version of a chart is.
+/// The place of a version of a chart.
 #[derive(Debug, PartialEq, Eq)]
 struct ChartLocation {
     url: String,
@@ -69,11 +69,16 @@ impl<'a> ChartReference<'a> {
     /// Returns a URL of the index, which may be relative to that of the repository. The user and password of the repository are sent
     /// to its own host only.
     fn absolute(&self, found: &str) -> String {
-        if !url::is_url(found) {
-            return format!("{}/{}", self.repository, found.trim_start_matches('/'));
-        }
         let Some((scheme, rest)) = self.repository.split_once("://") else { return found.to_owned() };
         let authority = rest.split('/').next().unwrap_or_default();
+        if !url::is_url(found) {
+            let is_rooted = found.starts_with('/');
+            return if is_rooted {
+                format!("{scheme}://{authority}{found}")
+            } else {
+                format!("{}/{found}", self.repository)
+            };
+        }
         let host = authority.rsplit('@').next().unwrap_or_default();
         match found.strip_prefix(&format!("{scheme}://{host}/")) {
             Some(path) => format!("{scheme}://{authority}/{path}"),
@@ -82,14 +87,18 @@ impl<'a> ChartReference<'a> {
     }
 }
 
+/// Returns true for a URL of `http`, in any spelling.
+fn is_plain(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("http"))
+}
+
 /// Downloads a chart.
 pub async fn get(url: &str) -> Result<Vec<u8>, DownloadError> {
     let reference = ChartReference::parse(url).ok_or(RepositoryError::Form)?;
     let index = DownloadUrl::parse(&format!("{}/index.yaml", reference.repository))?.get().await?;
     let index = yaml::read(&index).map_err(|_| RepositoryError::Index)?;
     let ChartLocation { url, digest } = reference.find(&index)?;
-    let is_secure = !reference.repository.starts_with("https:") || !url.starts_with("http:");
-    if digest.is_none() && !is_secure {
+    if digest.is_none() && is_plain(&url) && !is_plain(reference.repository) {
         return Err(RepositoryError::NotVerified.into());
     }
     let content = match url::kind(&url) {
@@ -122,6 +131,18 @@ mod tests {
         let (chart, version) = ("app".to_owned(), "2".to_owned());
         assert_eq!(find("helm+https://h/app@2"), Err(RepositoryError::NoVersion { chart, version, newest }));
         assert_eq!(find("helm+https://h/b@2"), Err(RepositoryError::NoChart("b".to_owned())));
+    }
+
+    #[test]
+    fn a_rooted_url_begins_at_the_host() {
+        let index = yaml::read(b"entries: {app: [{version: 1.2.0, urls: [/files/app.tgz]}]}\n").unwrap();
+        let found = ChartReference::parse("helm+https://h/charts/app@1.2.0").unwrap().find(&index).unwrap();
+        assert_eq!(found.url, "https://h/files/app.tgz");
+    }
+
+    #[test]
+    fn the_spelling_of_a_scheme_hides_nothing() {
+        assert!(is_plain("HTTP://h/a") && is_plain("http://h/a") && !is_plain("HTTPS://h/a") && !is_plain("a"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod field;
 mod whole;
 
-use crate::schema_steps::{SchemaStep, schema_path, steps_below, value_path};
+use crate::schema_steps::{SchemaStep, is_type_or_metadata, schema_path, steps_below, value_path};
 use crdx_server::crd::Spec;
 use crdx_server::schema::Schema;
 use std::collections::HashSet;
@@ -136,9 +136,8 @@ pub fn departures(spec: &Spec) -> Vec<Departure> {
         let mut walk = Walk { prefix: &prefix, left: MAX_NODES, steps: Vec::new(), found: Vec::new() };
         whole::check(root, has_status, &mut walk);
         walk.fields(root);
-        found.extend(walk.found.into_iter().filter(|(path, one)| reported.insert((path.clone(), one.convention))));
+        found.extend(walk.found.into_iter().filter(|one| reported.insert((one.convention, one.message.clone()))));
     }
-    let mut found: Vec<Departure> = found.into_iter().map(|(_, departure)| departure).collect();
     found.extend(whole::between_versions(spec));
     found
 }
@@ -151,12 +150,12 @@ struct CheckedField<'s> {
     is_in_status: bool,
 }
 
-/// A walk over the fields of a version. Findings have the path of the values, by which they are the same in other versions.
+/// A walk over the fields of a version.
 struct Walk<'p> {
     prefix: &'p str,
     left: usize,
     steps: Vec<SchemaStep>,
-    found: Vec<(String, Departure)>,
+    found: Vec<Departure>,
 }
 
 impl Walk<'_> {
@@ -165,9 +164,7 @@ impl Walk<'_> {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
             let is_root = self.steps.is_empty();
-            if is_root
-                && matches!(&step, SchemaStep::Property(name) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
-            {
+            if is_root && is_type_or_metadata(&step) {
                 continue;
             }
             self.steps.push(step.clone());
@@ -190,7 +187,7 @@ impl Walk<'_> {
         let dot = if keyword.is_empty() { "" } else { "." };
         let crd_field = format!("{}{}{dot}{keyword}", self.prefix, schema_path(&self.steps));
         let message = format!("{path}: {message}");
-        self.found.push((path, Departure { convention, crd_field, message }));
+        self.found.push(Departure { convention, crd_field, message });
     }
 }
 

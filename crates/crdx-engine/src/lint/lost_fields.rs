@@ -1,9 +1,11 @@
 //! The fields that are lost between the served versions of a CRD whose objects are converted without a webhook: the server sets
 //! only `apiVersion`, and prunes what the schema of the version does not have.
 
-use crate::schema_steps::{SchemaStep, below, schema_path, steps_below, value_path};
+use crate::schema_steps::{
+    SchemaStep, below, is_type_or_metadata, schema_path, steps_below, takes_unknown, value_path,
+};
 use crdx_server::crd::Spec;
-use crdx_server::schema::{Schema, SchemaOrBool};
+use crdx_server::schema::Schema;
 
 /// The maximum number of fields of a version that are reported.
 const MAX_FIELDS: usize = 50;
@@ -21,11 +23,10 @@ pub struct LostField {
 /// lost when a client reads an object in another version and writes it back.
 pub fn lost_fields(spec: &Spec) -> Vec<LostField> {
     let mut found = Vec::new();
-    let is_webhook = spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook");
     let Some(storage) = spec.versions.iter().position(|version| version.storage) else { return found };
     let name = |index: usize| spec.versions.get(index).map(|version| version.name.as_str()).unwrap_or_default();
     let Some(stored) = spec.schema(name(storage)) else { return found };
-    if is_webhook || spec.preserves_unknown_fields() {
+    if spec.converts_by_webhook() || spec.preserves_unknown_fields() {
         return found;
     }
     let served = spec.versions.iter().enumerate().filter(|(_, version)| version.served && !version.storage);
@@ -64,16 +65,12 @@ fn walk(one: &Schema, other: &Schema, steps: &mut Vec<SchemaStep>, found: &mut V
     if one == other {
         return;
     }
-    let keeps = other.preserves_unknown_fields()
-        || other.x_embedded_resource
-        || other.additional_properties.as_ref().is_some_and(|more| *more != SchemaOrBool::Bool(false));
+    let keeps = takes_unknown(other);
     for (step, node) in steps_below(one) {
         if found.len() >= MAX_FIELDS {
             return;
         }
-        let is_own =
-            matches!(&step, SchemaStep::Property(name) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
-        if steps.is_empty() && is_own {
+        if steps.is_empty() && is_type_or_metadata(&step) {
             // Every schema has these.
             continue;
         }

@@ -45,6 +45,11 @@ impl Diagnostic {
         Self { help, replacement: replacement.map(str::to_owned), ..self }
     }
 
+    /// Returns the severity to show, if it is not that of its list: a problem that the baseline accepts is a note.
+    pub fn shown_severity(&self) -> Option<Severity> {
+        self.severity.or_else(|| self.known.as_ref().map(|_| Severity::Note))
+    }
+
     /// Returns the suggestion, with the reason why the problem is accepted.
     pub fn help_text(&self) -> Option<String> {
         let known = self.known.as_ref().map(|known| known.text());

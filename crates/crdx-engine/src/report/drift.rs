@@ -1,9 +1,9 @@
-//! Drift: the fields of a manifest that the stored object has otherwise after each apply. Tools such as Argo CD, which compare the
-//! manifest with the object, show them as differences for ever.
+//! Drift: the fields whose value in a manifest differs from the stored object after every apply. Tools that compare the two, such as
+//! Argo CD, report them permanently as out of sync.
 
 use crdx_value::{Map, Value};
 
-/// How lists of objects are compared.
+/// The comparison of lists of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListComparison {
     /// As a whole, as in custom resources: a default in an item is a difference.
@@ -22,7 +22,7 @@ pub struct DriftedField {
     pub change: DriftKind,
 }
 
-/// What happens to a field.
+/// The difference between the manifest and the stored object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DriftKind {
     /// It is not stored.
@@ -124,16 +124,16 @@ impl Drift {
         }
     }
 
-    /// Removes a value that is not stored. Nulls and empty values say nothing, so that no tool shows them.
+    /// Removes a value that is not stored. Nulls and empty values are not reported, because no tool shows them.
     fn drop(&mut self, value: &mut Value) {
-        let says_something = match value {
+        let is_reported = match value {
             Value::Null => false,
             Value::Object(members) => !members.is_empty(),
             Value::Array(items) => !items.is_empty(),
             _ => true,
         };
         *value = Value::Null;
-        if says_something {
+        if is_reported {
             self.push(DriftKind::Dropped);
         }
     }

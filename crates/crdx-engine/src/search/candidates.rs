@@ -8,7 +8,7 @@ use super::place::placed;
 use crate::examples::boundaries::beyond;
 use crate::examples::changes::{Changes, changed, of_error, of_unions, texts_of};
 use crate::examples::generate::{self, ExampleFields};
-use crate::schema_steps::{SchemaStep, steps_below};
+use crate::schema_steps::{SchemaStep, is_type_or_metadata, steps_below};
 use crdx_server::schema::Schema;
 use crdx_value::{Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -122,11 +122,6 @@ fn optional(schema: &Schema, steps: &mut Vec<SchemaStep>, all: &mut Vec<Edit>) {
         optional(node, steps, all);
         steps.pop();
     }
-}
-
-/// Returns true for `apiVersion`, `kind` and `metadata` of an object.
-fn is_type_or_metadata(step: &SchemaStep) -> bool {
-    matches!(step, SchemaStep::Property(name) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
 }
 
 /// Returns values for a node whose schema changes: values that the old schema accepts and the new one may reject come first.

@@ -4,9 +4,9 @@
 //! claim follows from the differences; false means nothing. A difference that is not listed here proves nothing.
 
 use super::differing::without_children;
-use crate::schema_steps::{below, steps_below};
+use crate::schema_steps::{below, steps_below, takes_unknown};
 use crdx_server::crd::Spec;
-use crdx_server::schema::{Schema, SchemaOrBool};
+use crdx_server::schema::Schema;
 
 /// Returns true if the new CRD accepts, on create and on update, every object of `version` that the old one accepts.
 pub fn accepts_all(old: &Spec, new: &Spec, version: &str) -> bool {
@@ -171,12 +171,6 @@ fn children(old: &Schema, new: &Schema, holds: &dyn Fn(&Schema, &Schema) -> bool
     }
     let is_closed = !takes_unknown(old) && !takes_unknown(new);
     kept && is_closed && old.type_ == "object" && added.all(|(_, node)| node.default.is_none())
-}
-
-fn takes_unknown(node: &Schema) -> bool {
-    node.preserves_unknown_fields()
-        || node.x_embedded_resource
-        || node.additional_properties.as_ref().is_some_and(|more| *more != SchemaOrBool::Bool(false))
 }
 
 fn has_rules(schema: &Schema) -> bool {

@@ -173,10 +173,8 @@ impl Crds<'_> {
 
     /// Returns true if a webhook converts objects of the version under one of the CRDs.
     fn needs_webhook(&self, version: &str) -> bool {
-        [self.before, self.after].into_iter().any(|spec| {
-            let is_webhook = spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook");
-            is_webhook && proof::storage_version(spec) != Some(version)
-        })
+        let needs = |spec: &Spec| spec.converts_by_webhook() && proof::storage_version(spec) != Some(version);
+        [self.before, self.after].into_iter().any(needs)
     }
 
     /// Every object of a version that is no longer served shows it.

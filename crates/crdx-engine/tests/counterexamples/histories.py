@@ -67,7 +67,7 @@ def main():
             path = line.removeprefix("HEAD:")
             text = git(repository, "show", line)
             name = name_of(text)
-            if not is_usable(text) or name in seen or "test" in path:
+            if name is None or not is_usable(text) or name in seen or "test" in path:
                 continue
             seen.add(name)
             for index, (old, new) in enumerate(pairs(repository, path)):

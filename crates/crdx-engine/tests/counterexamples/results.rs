@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-/// What the search and random objects answer to the questions about one version of a pair.
+/// The answers of the search and of random objects about one version of a pair.
 pub struct PairResult(Value);
 
 impl PairResult {
@@ -88,6 +88,11 @@ impl Results {
         })
     }
 
+    /// Returns the number of pairs that were compared.
+    pub fn compared(&self) -> usize {
+        self.pairs.values().filter(|result| !result.is_null()).count()
+    }
+
     /// Returns the answers "none possible" that a random object contradicts.
     pub fn contradicted(&self) -> Vec<String> {
         self.with_random("none possible")
@@ -116,7 +121,7 @@ impl fmt::Display for Results {
         writeln!(
             out,
             "{} pairs of {} compared, {} random objects, {} of them accepted",
-            compared.clone().count(),
+            self.compared(),
             self.pairs.len(),
             objects("objects"),
             objects("accepted")

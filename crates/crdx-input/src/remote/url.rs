@@ -12,7 +12,7 @@ pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
-/// How the content of a URL is downloaded.
+/// The way in which the content of a URL is downloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlKind {
     /// A file: `http` or `https`.
@@ -36,8 +36,7 @@ pub fn kind(url: &str) -> Option<UrlKind> {
 
 /// Returns true for a URL of a file that can be downloaded.
 pub fn is_http(url: &str) -> bool {
-    url.split_once("://")
-        .is_some_and(|(scheme, _)| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)))
+    kind(url) == Some(UrlKind::File)
 }
 
 /// Returns the URL without the parts that may be secret: without user and password, and with a hash instead of the query.

@@ -87,10 +87,10 @@ impl FluxObjects {
     }
 }
 
-/// Returns the members of an object as texts.
+/// Returns the members of an object as texts, without line breaks, which Flux removes.
 fn texts(object: Option<&Value>) -> BTreeMap<String, String> {
     let members = object.and_then(Value::as_object).into_iter().flatten();
-    members.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+    members.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.replace('\n', "")))).collect()
 }
 
 /// Returns a path of the repository relative to the working directory; `None` if it is outside.
@@ -98,4 +98,15 @@ fn in_working_directory(path: &Path) -> Option<PathBuf> {
     let levels = project::levels_to_root(&env::current_dir().ok()?);
     let inside = normal(path.strip_prefix("/").unwrap_or(path));
     (!inside.starts_with("..")).then(|| normal(&PathBuf::from("../".repeat(levels)).join(inside)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_no_line_breaks() {
+        let data = crdx_text::yaml::read(b"a: |\n  one\n  two\nb: 1\n").unwrap();
+        assert_eq!(texts(Some(&data)), BTreeMap::from([("a".to_owned(), "onetwo".to_owned())]));
+    }
 }

@@ -38,7 +38,7 @@ pub struct Releases {
     repositories: BTreeMap<(String, String), Repository>,
 }
 
-/// Where the chart of a release is.
+/// The place of the chart of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ChartSource {
     /// A path in this repository.
@@ -108,7 +108,7 @@ impl Releases {
     }
 }
 
-/// Why a release is not rendered.
+/// The reason why a release is not rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum NotRendered {
     #[error("the source of its chart is not in this input")]
@@ -178,9 +178,10 @@ fn chart(object: &Value, own: &str) -> Result<ChartSource, NotRendered> {
 /// Returns the URL of a chart of a repository, as `fetch` takes it.
 fn url(repository: Option<&Repository>, chart: &str, version: &str) -> Result<String, NotRendered> {
     let Some(Repository::Charts(url)) = repository else { return Err(NotRendered::NoSource) };
-    let is_fixed = version.bytes().next().is_some_and(|byte| byte.is_ascii_digit() || byte == b'v')
-        && version.split(['-', '+']).next().is_some_and(|core| core.split('.').count() == 3)
-        && !version.contains(['x', '*', ' ', '|', ',']);
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let core = core.strip_prefix('v').unwrap_or(core);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_fixed = core.split('.').count() == 3 && core.split('.').all(is_number) && !version.contains([' ', '|', ',']);
     if !is_fixed {
         return Err(NotRendered::NoFixedVersion(chart.to_owned()));
     }
@@ -248,6 +249,8 @@ mod tests {
         };
         assert_eq!(url("https://h/charts/", "1.2.3"), Ok("helm+https://h/charts/web@1.2.3".to_owned()));
         assert_eq!(url("oci://h/charts", "v1.2.3-rc.1"), Ok("oci://h/charts/web:v1.2.3-rc.1".to_owned()));
+        let pre_release = Ok("helm+https://h/web@1.2.3-next.1".to_owned());
+        assert_eq!(url("https://h", "1.2.3-next.1"), pre_release);
         for range in ["", "1.x", ">=1.0.0", "1.2", "1.2.x", "*", "^1.2.3"] {
             assert_eq!(url("https://h", range), Err(NotRendered::NoFixedVersion("web".to_owned())), "{range}");
         }

@@ -29,7 +29,9 @@ impl Variables {
     /// # Errors
     /// A variable may have a value that is not known.
     pub fn apply(&self, text: &str) -> Result<String, UnknownVariable> {
-        if !text.contains("${") || text.contains(DISABLED) {
+        // Flux replaces nothing without variables.
+        let has_variables = !self.values.is_empty() || !self.unknown.is_empty();
+        if !has_variables || !text.contains("${") || text.contains(DISABLED) {
             return Ok(text.to_owned());
         }
         let mut result = String::with_capacity(text.len());
@@ -139,6 +141,11 @@ mod tests {
         ] {
             assert_eq!(variables(&[]).apply(text).as_deref(), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_is_replaced_without_variables() {
+        assert_eq!(Variables::default().apply("x: ${a}").as_deref(), Ok("x: ${a}"));
     }
 
     #[test]

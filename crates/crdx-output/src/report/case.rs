@@ -129,11 +129,7 @@ impl Case {
             Verdict::CannotTell => Outcome::CannotTell,
         };
         let found = |problem: &Diagnostic, level| Finding {
-            level: match (problem.severity, &problem.known) {
-                (Some(severity), _) => severity.into(),
-                (None, Some(_)) => Level::Note,
-                (None, None) => level,
-            },
+            level: problem.shown_severity().map_or(level, Level::from),
             known: problem.known.clone(),
             rule: if problem.kind.is_empty() { item.verdict.as_str().to_owned() } else { problem.kind.clone() },
             field: problem.field.clone(),

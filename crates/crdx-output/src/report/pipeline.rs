@@ -184,7 +184,7 @@ impl PipelineReport {
     pub fn tail(&self, counts: &str, notes: &[RunNote]) -> String {
         match self.format {
             PipelineFormat::Sarif => sarif::tail(&self.left_out),
-            PipelineFormat::Gitlab => "\n]\n".to_owned(),
+            PipelineFormat::Gitlab => gitlab::tail(&self.left_out, self.findings == 0),
             PipelineFormat::Rdjson => rdjson::tail(&self.left_out, self.findings == 0),
             PipelineFormat::Junit => junit::tail(&self.left_out),
             PipelineFormat::Github => github::tail(&self.skipped, &self.left_out),

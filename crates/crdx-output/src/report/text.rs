@@ -305,11 +305,7 @@ fn problems(severity: MessageSeverity, all: &[Diagnostic], item: &ObjectReport, 
 
 fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport, color: bool) -> String {
     let location = problem.location.as_ref().unwrap_or(&item.location);
-    let severity = match (problem.severity, &problem.known) {
-        (Some(severity), _) => severity.into(),
-        (None, Some(_)) => MessageSeverity::Note,
-        (None, None) => severity,
-    };
+    let severity = problem.shown_severity().map_or(severity, MessageSeverity::from);
     let help = problem.help_text();
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, help.as_deref(), color)
 }

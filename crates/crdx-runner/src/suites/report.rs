@@ -99,23 +99,12 @@ impl SuiteRun {
     }
 
     pub fn pipeline(&self) -> Vec<case::Case> {
-        let finding = |rule: &str, location: &SourceLocation, message: String, help: Option<String>| Finding {
-            level: Level::Error,
-            rule: rule.to_owned(),
-            field: None,
-            message,
-            diff: None,
-            replacement: None,
-            known: None,
-            help,
-            location: location.clone(),
-        };
         let cases = match &self.cases {
             Ok(cases) => cases,
             Err(failure) => {
                 let location = self.location(failure.field);
                 let outcome = if failure.rejected { case::Outcome::Failed } else { case::Outcome::CannotTell };
-                let findings = vec![finding("suite", &location, failure.message.clone(), failure.help.clone())];
+                let findings = vec![error_finding("suite", &location, failure.message.clone(), failure.help.clone())];
                 let result = if failure.rejected { "failed" } else { "cannot tell" };
                 return vec![case::Case { subject: self.suite.name.clone(), location, outcome, result, findings }];
             }
@@ -129,7 +118,7 @@ impl SuiteRun {
                 .map(|failure| {
                     let location = self.location_of(case, Some(failure));
                     let message = message(failure);
-                    Finding { diff: diff(failure, false), ..finding(failure.as_str(), &location, message, None) }
+                    Finding { diff: diff(failure, false), ..error_finding(failure.as_str(), &location, message, None) }
                 })
                 .collect();
             let (outcome, result) = match &outcome.failure {
@@ -293,6 +282,21 @@ pub fn members(counts: &Counts, coverage: Option<&[CoverageReport]>) -> Vec<(&'s
     let counts = json::counts([("passed", passed), ("failed", failed), ("cannotTell", cannot_tell)]);
     let coverage = coverage.map(|all| ("coverage", all.iter().map(CoverageReport::json).collect::<Vec<_>>().into()));
     coverage.into_iter().chain([("summary", counts)]).collect()
+}
+
+/// The finding of a case that fails.
+fn error_finding(rule: &str, location: &SourceLocation, message: String, help: Option<String>) -> Finding {
+    Finding {
+        level: Level::Error,
+        rule: rule.to_owned(),
+        field: None,
+        message,
+        diff: None,
+        replacement: None,
+        known: None,
+        help,
+        location: location.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -86,9 +86,12 @@ class Servers:
 
     def _ask(self, request):
         with self._lock:
-            self._process.stdin.write(request + "\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            try:
+                self._process.stdin.write(request + "\n")
+                self._process.stdin.flush()
+                line = self._process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
         if not line:
             raise RuntimeError(f"kubectl-crdx ended with code {self._process.wait()}: its messages are on standard error")
         answer = json.loads(line)

@@ -124,9 +124,9 @@ pub fn details(
     if !breaking.is_empty() {
         text.push_str("<h4>What breaks for stored objects</h4>\n");
     }
-    for LocatedChange { change, location, evidence, known } in breaking {
-        let known_text = known.as_ref().map(|known| format!("; {}", known.text())).unwrap_or_default();
-        let help = change.ratcheting.text() + &known_text;
+    for located in breaking {
+        let LocatedChange { change, location, evidence, known } = located;
+        let help = located.help_text();
         let severity = if known.is_some() { MessageSeverity::Note } else { MessageSeverity::Warning };
         let words = format!("{}: {}", change.path, change.detail);
         text.push_str(&message(severity, &words, Some(location), Some(&help)));

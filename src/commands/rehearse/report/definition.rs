@@ -3,6 +3,7 @@
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
 use crdx_output::excerpt::{self, MessageSeverity};
+pub use crdx_output::html::plural;
 use crdx_output::report::case::{self, Case, Finding, Level};
 use crdx_output::report::json::identified;
 use crdx_output::report::members::location_object;
@@ -243,10 +244,6 @@ impl EffectCounts {
         members.insert("lost".to_owned(), lost.into());
         members.into()
     }
-}
-
-pub fn plural(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
 /// Replaces the indices in a path: `spec.list[3].x` becomes `spec.list[*].x`.

@@ -29,6 +29,14 @@ pub struct LocatedChange {
     pub known: Option<Arc<KnownFinding>>,
 }
 
+impl LocatedChange {
+    /// Returns the help: whether ratcheting applies, and the entry of the baseline.
+    pub fn help_text(&self) -> String {
+        let known = self.known.as_ref().map(|known| format!("; {}", known.text()));
+        self.change.ratcheting.text() + &known.unwrap_or_default()
+    }
+}
+
 /// The result of a search for an object that a change breaks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Evidence {

@@ -92,7 +92,15 @@ pub fn check(field: &CheckedField<'_>, walk: &mut Walk<'_>) {
 
 fn times(name: &str, schema: &Schema, walk: &mut Walk<'_>) {
     let lower = name.to_ascii_lowercase();
-    let is_duration = DURATIONS.iter().any(|word| lower.ends_with(word));
+    // The last word of the name: `maxAge` is a duration, `image` is not.
+    let ends_in = |word: &str| {
+        let rest = lower.strip_suffix(word);
+        rest.is_some_and(|rest| {
+            rest.is_empty()
+                || name.get(rest.len()..).is_some_and(|last| last.starts_with(|c: char| c.is_ascii_uppercase()))
+        })
+    };
+    let is_duration = DURATIONS.iter().any(|word| ends_in(word));
     if schema.format == "duration" || (schema.type_ == "string" && schema.enum_.is_empty() && is_duration) {
         let message = "is a duration as text, which every client must parse; use an integer whose name ends in the unit, such as Seconds";
         walk.add(Convention::DurationField, "", message);

@@ -31,6 +31,8 @@ fn fields_that_depart_from_a_convention() {
         ("startTimeout: {type: string}", &["DurationField spec.startTimeout"]),
         ("timeout: {type: integer, format: int32}", &["DurationField spec.timeout"]),
         ("timeoutSeconds: {type: integer, format: int32}", &[]),
+        ("maxAge: {type: string}", &["DurationField spec.maxAge"]),
+        ("image: {type: string}", &[]),
         ("expiry: {type: string, format: date-time}", &["TimeName spec.expiry"]),
         ("expiryTime: {type: string, format: date-time}", &[]),
         (
@@ -57,6 +59,10 @@ fn statuses_that_depart_from_a_convention() {
         of("{type: object, required: [ready], properties: {ready: {type: string}}}"),
         [missing, "RequiredStatus self"]
     );
+    let both = found(
+        "{type: object, required: [status], properties: {spec: {type: object}, status: {type: object, required: [ready], properties: {ready: {type: string}}}}}",
+    );
+    assert_eq!(both, [missing, "RequiredStatus self", "RequiredStatus self"], "one for each list of required fields");
     let item = "{type: object, required: [type, status, lastTransitionTime, reason, message], properties: {type: {type: string}}}";
     let map = "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [type]";
     let conditions = |rest: &str| format!("{{type: object, properties: {{conditions: {{type: array, {rest}}}}}}}");

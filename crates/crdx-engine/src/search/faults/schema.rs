@@ -1,9 +1,10 @@
 //! Contradictions in one node of a schema.
 
 use super::{Fault, FaultKind, FaultNode};
+use crate::schema_steps::takes_unknown;
 use crdx_server::pipeline::compiled::{Dialect, SchemaNode};
 use crdx_server::pipeline::validate::validate;
-use crdx_server::schema::{Schema, SchemaOrBool};
+use crdx_server::schema::Schema;
 use crdx_value::field::ROOT;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
@@ -92,9 +93,7 @@ fn branches(node: &FaultNode<'_>) -> Vec<Fault> {
 
 /// A branch requires a field that is always pruned.
 fn unknown_field(schema: &Schema, branch: &Schema) -> Option<String> {
-    let is_open = schema.preserves_unknown_fields()
-        || schema.x_embedded_resource
-        || schema.additional_properties.as_ref().is_some_and(|more| *more != SchemaOrBool::Bool(false));
+    let is_open = takes_unknown(schema);
     let is_known = |name: &String| schema.properties.contains_key(name);
     let name = branch.required.iter().find(|name| schema.type_ == "object" && !is_open && !is_known(name))?;
     Some(format!("it requires {name}, which the schema does not have"))

@@ -21,7 +21,10 @@ pub fn report(
 ) {
     let Some(given) = given.filter(|_| item.verdict == Verdict::Accepted) else { return };
     let Some(object) = item.object.as_ref().filter(|_| item.action != Action::Unchanged) else { return };
-    let is_dropped = resource.has_status_subresource(&item.identity.api_version)
+    // Without a status in its type, it is an unknown field.
+    let is_unknown = item.pruned.iter().any(|field| field.path == STATUS);
+    let is_dropped = !is_unknown
+        && resource.has_status_subresource(&item.identity.api_version)
         && object.get(STATUS).is_none_or(|stored| !contains(stored, given));
     if is_dropped {
         item.pruned.push(PrunedField::new(STATUS, locator.name(STATUS), Some(FieldHint::StatusSubresource)));

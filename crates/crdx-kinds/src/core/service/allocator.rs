@@ -77,7 +77,7 @@ impl Allocator for Allocations {
             Some(network) => Cow::Borrowed(network),
             None => Cow::Owned(ServiceNetwork::read(request.list)?),
         };
-        // What a server stores only for one request must not depend on the requests before it.
+        // An object that is stored only for one request must not depend on the requests before it.
         let of_object = self.is_partial.then(|| Counters::of_object(service));
         let counters = of_object.as_ref().unwrap_or(&self.counters);
         let services = Services { network: &network, flags: self, counters, request };
@@ -127,7 +127,7 @@ impl Services<'_> {
         // Read only if something is allocated.
         let stored = OnceCell::new();
         let stored = || stored.get_or_init(|| self.stored());
-        let others = if self.flags.is_partial && names_any(spec) { self.others()? } else { Used::default() };
+        let others = if self.flags.is_partial && names_new(spec, old) { self.others()? } else { Used::default() };
         let has_address =
             |address: &IpAddr| [&others, stored()].into_iter().any(|used| used.addresses.contains(address));
         self.allocate_addresses(spec, (&name, old), &has_address)?;
@@ -288,7 +288,7 @@ impl Used {
 }
 
 impl Counters {
-    /// Counters that begin where only the name of the object tells.
+    /// Counters whose start depends only on the namespace and the name of the object.
     fn of_object(object: &Value) -> Self {
         let text = |key| object.str_at(&["metadata", key]).unwrap_or_default().bytes();
         let start = fnv1a(text("namespace").chain([b'/']).chain(text("name"))) as u32;
@@ -296,9 +296,12 @@ impl Counters {
     }
 }
 
-/// Returns true if a Service names an address or a port.
-fn names_any(spec: &Map) -> bool {
-    texts(spec, ADDRESSES).iter().any(|address| address.parse::<IpAddr>().is_ok()) || node_ports(spec).next().is_some()
+/// Returns true if a Service names an address or a port that it did not have.
+fn names_new(spec: &Map, old: Option<&Map>) -> bool {
+    let had_addresses = old.map(|old| texts(old, ADDRESSES)).unwrap_or_default();
+    let had_ports: HashSet<i64> = old.into_iter().flat_map(node_ports).collect();
+    let is_new = |address: &String| !had_addresses.contains(address) && address.parse::<IpAddr>().is_ok();
+    texts(spec, ADDRESSES).iter().any(is_new) || node_ports(spec).any(|port| !had_ports.contains(&port))
 }
 
 /// The next number that is not used; `None` if all are used.

@@ -1,8 +1,24 @@
 //! The code quality report of GitLab: a JSON array with one issue per finding, which GitLab shows in merge requests.
 
+use super::LeftOut;
 use crate::report::case::{Case, Finding, Level};
 use crdx_value::hash::fnv1a;
 use crdx_value::{Value, json, object};
+
+/// Returns the text after the issues; a last issue says what was left out.
+pub fn tail(left_out: &LeftOut, first: bool) -> String {
+    let last = left_out.message().map(|message| {
+        let location = object([("path", Value::from("stdin")), ("lines", object([("begin", Value::Int(1))]))]);
+        json::to_string(&object([
+            ("check_name", Value::from("leftOut")),
+            ("description", message.into()),
+            ("fingerprint", "kubectl-crdx-left-out".into()),
+            ("location", location),
+            ("severity", severity(Level::Warning).into()),
+        ]))
+    });
+    super::joined(last.into_iter(), first) + "\n]\n"
+}
 
 /// Formats the issues of a case; `first` is true if the report has no issue yet.
 pub fn case(case: &Case, first: bool) -> String {
@@ -45,6 +61,7 @@ mod tests {
     use crate::report::case::tests::cases;
     use crate::report::pipeline::PipelineFormat;
     use crate::report::pipeline::tests::report;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_issue_has_a_place_a_severity_and_a_fingerprint_of_its_own() {
@@ -53,8 +70,7 @@ mod tests {
         let severities: Vec<_> = issues.iter().map(|issue| issue["severity"].as_str().unwrap()).collect();
         assert_eq!(severities, ["minor", "critical", "critical"]);
         assert_eq!(issues[1]["location"], serde_json::json!({"path": "dir/a b,c:d%.yaml", "lines": {"begin": 7}}));
-        let mut fingerprints: Vec<_> = issues.iter().map(|issue| issue["fingerprint"].to_string()).collect();
-        fingerprints.dedup();
+        let fingerprints: BTreeSet<_> = issues.iter().map(|issue| issue["fingerprint"].to_string()).collect();
         assert_eq!(fingerprints.len(), 3);
     }
 

@@ -4,7 +4,7 @@ use crdx_engine::report::SourceLocation;
 use crdx_engine::suites::Coverage;
 use crdx_engine::suites::coverage::{Constraint, ConstraintKind};
 use crdx_output::paint::Paint;
-use crdx_output::report::case::{Case, Finding, Level, Outcome};
+use crdx_output::report::case::{Case, Outcome};
 use crdx_output::report::members::location_object;
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
@@ -36,17 +36,7 @@ pub fn below(covered: &[CoverageReport], least: u8) -> Vec<(&CoverageReport, Str
 pub fn below_cases(covered: &[CoverageReport], least: u8) -> Vec<Case> {
     let case = |(report, message): (&CoverageReport, String)| {
         let location = report.location.clone();
-        let finding = Finding {
-            level: Level::Error,
-            rule: "coverage".to_owned(),
-            field: None,
-            message,
-            diff: None,
-            replacement: None,
-            known: None,
-            help: None,
-            location: location.clone(),
-        };
+        let finding = super::error_finding("coverage", &location, message, None);
         let Coverage { crd, version, .. } = &report.coverage;
         let subject = format!("coverage of {crd} {version}");
         Case { subject, location, outcome: Outcome::Failed, result: "failed", findings: vec![finding] }

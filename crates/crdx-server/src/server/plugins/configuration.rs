@@ -47,19 +47,21 @@ impl AdmissionConfiguration {
         self.0.get(plugin)
     }
 
-    /// The plugins of policies that are in files, and their directories, which releases before 1.36 ignore.
+    /// The directory with the objects of a plugin; `None` if it is empty, and before 1.36, which ignores it.
+    fn manifests(&self, plugin: &str, release: Release) -> Option<&str> {
+        let directory = self.document(plugin)?.str_at(&[MANIFESTS])?;
+        (release.since(V1_36) && !directory.is_empty()).then_some(directory)
+    }
+
+    /// The plugins of policies that are in files, and their directories.
     pub fn manifest_directories(&self, release: Release) -> impl Iterator<Item = (&'static str, &str)> {
         let plugins = ["ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"];
-        plugins
-            .into_iter()
-            .filter(move |_| release.since(V1_36))
-            .filter_map(|plugin| Some((plugin, self.document(plugin)?.str_at(&[MANIFESTS])?)))
+        plugins.into_iter().filter_map(move |plugin| Some((plugin, self.manifests(plugin, release)?)))
     }
 
     /// The plugins whose configuration is not simulated: webhooks in files. They may concern all objects.
     pub fn unsimulated(&self, release: Release) -> impl Iterator<Item = &'static str> {
-        let plugins = WEBHOOKS.into_iter().filter(move |_| release.since(V1_36));
-        plugins.filter(|plugin| self.document(plugin).is_some_and(|own| own.get(MANIFESTS).is_some()))
+        WEBHOOKS.into_iter().filter(move |plugin| self.manifests(plugin, release).is_some())
     }
 
     /// Checks the order of webhooks in files and webhooks of the API (`validateStaticOrder`).
@@ -75,7 +77,7 @@ impl AdmissionConfiguration {
                 _ if !release.since(V1_38) => return Err(StaticOrderError::Unknown),
                 "" => {}
                 "ByName" | "StaticFirst" | "StaticLast" => {
-                    if own.str_at(&[MANIFESTS]).unwrap_or_default().is_empty() {
+                    if self.manifests(plugin, release).is_none() {
                         return Err(StaticOrderError::NoManifests(order));
                     }
                     if plugin == VALIDATING && order != "StaticFirst" {
@@ -103,6 +105,11 @@ mod tests {
         let release = Release::NEWEST;
         assert!(configuration.manifest_directories(release).eq([("ValidatingAdmissionPolicy", "/a")]));
         assert!(configuration.unsimulated(release).eq(["MutatingAdmissionWebhook"]));
+        let mut empty = AdmissionConfiguration::default();
+        for plugin in ["ValidatingAdmissionPolicy", "MutatingAdmissionWebhook"] {
+            empty.add(plugin, json::read(br#"{"staticManifestsDir":""}"#).unwrap());
+        }
+        assert!(empty.manifest_directories(release).next().is_none() && empty.unsimulated(release).next().is_none());
         let old = "1.35".parse().unwrap();
         assert!(
             configuration.manifest_directories(old).next().is_none() && configuration.unsimulated(old).next().is_none()
