@@ -3,7 +3,7 @@
 use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_engine::lint::check::Linted;
 use crdx_engine::report::{Diagnostic, Verdict};
-use crdx_engine::search::faults::{Fault, FaultEffort, faults};
+use crdx_engine::search::faults::{Evidence, Fault, FaultEffort, faults};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_value::Value;
 use crdx_value::json;
@@ -22,19 +22,20 @@ pub fn add(linted: &mut Linted, definition: &Value, locator: &dyn FieldLocator, 
 }
 
 fn diagnostic(fault: Fault, locator: &dyn FieldLocator) -> Diagnostic {
-    let help = match fault.objects.as_slice() {
-        [] => None,
-        [object] => Some(format!("for example {}", json::to_string(object))),
-        objects => {
+    let Fault { kind, crd_field, message, evidence } = fault;
+    let (message, help) = match evidence {
+        Evidence::Proof => (format!("{message} (proved)"), None),
+        Evidence::Objects(objects) => {
             let texts: Vec<String> = objects.iter().map(json::to_string).collect();
-            Some(format!("for example {}", texts.join(", then ")))
+            (message, Some(format!("for example {}", texts.join(", then "))))
         }
+        Evidence::LongObject(_) => (message, None),
     };
     Diagnostic {
-        kind: fault.kind.as_str().to_owned(),
-        location: Some(locator.field(&fault.crd_field)),
-        field: Some(fault.crd_field),
-        message: fault.message,
+        kind: kind.as_str().to_owned(),
+        location: Some(locator.field(&crd_field)),
+        field: Some(crd_field),
+        message,
         help,
         ..Diagnostic::default()
     }

@@ -97,8 +97,19 @@ pub struct Fault {
     pub crd_field: String,
     /// A description.
     pub message: String,
-    /// The objects that show it, in the order in which they are written; none if it is proved.
-    pub objects: Vec<Value>,
+    /// The reason why it is one.
+    pub evidence: Evidence,
+}
+
+/// The reason why something is a fault.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    /// It follows from the CRD.
+    Proof,
+    /// Objects show it, in the order in which they are written.
+    Objects(Vec<Value>),
+    /// An object shows it that is too long to be printed; the message has its sizes.
+    LongObject(Value),
 }
 
 /// The effort of the search for faults.
@@ -143,8 +154,16 @@ impl FaultNode<'_> {
         format!("{}{}.{keyword}", self.prefix, schema_path(&self.steps))
     }
 
-    fn fault(&self, kind: FaultKind, keyword: &str, message: String) -> Fault {
-        Fault { kind, crd_field: self.crd_field(keyword), message, objects: Vec::new() }
+    fn proved(&self, kind: FaultKind, keyword: &str, message: String) -> Fault {
+        self.fault(kind, keyword, message, Evidence::Proof)
+    }
+
+    fn shown(&self, kind: FaultKind, keyword: &str, message: String, objects: Vec<Value>) -> Fault {
+        self.fault(kind, keyword, message, Evidence::Objects(objects))
+    }
+
+    fn fault(&self, kind: FaultKind, keyword: &str, message: String, evidence: Evidence) -> Fault {
+        Fault { kind, crd_field: self.crd_field(keyword), message, evidence }
     }
 }
 

@@ -4,7 +4,7 @@
 //! evaluation. A rule in between may reject objects only because they are large.
 
 use super::objects::Subject;
-use super::{Fault, FaultKind, FaultNode};
+use super::{Evidence, Fault, FaultKind, FaultNode};
 use crate::examples::generate::{self, ExampleFields};
 use crdx_regexp::Regexp;
 use crdx_server::schema::Schema;
@@ -34,19 +34,18 @@ impl Subject<'_> {
         let (value, object) = (1..=SIZES).find_map(|size| tried(size, is_distinct))?;
         self.create(&object)?.err()?;
         let keyword = format!("x-kubernetes-validations[{index}].rule");
-        let fault = |what: String, objects: Vec<Value>| {
-            let path = node.path();
-            let rule = rule.rule.trim();
-            let message = format!(
-                "{path}: the server rejects {what}, although the schema allows it, because the rule {rule:?} costs more than \
-                 the limit of one evaluation; lower the limits of the schema"
-            );
-            Fault { objects, ..node.fault(FaultKind::ExcessiveCost, &keyword, message) }
+        let (what, evidence) = if json::is_longer_than(&object, MAX_PRINTED) {
+            (format!("an object with {}", sizes(&node.path(), &value)), Evidence::LongObject(object))
+        } else {
+            ("an object".to_owned(), Evidence::Objects(vec![object]))
         };
-        if json::is_longer_than(&object, MAX_PRINTED) {
-            return Some(fault(format!("an object with {}", sizes(&node.path(), &value)), Vec::new()));
-        }
-        Some(fault("an object".to_owned(), vec![object]))
+        let message = format!(
+            "{}: the server rejects {what}, although the schema allows it, because the rule {:?} costs more than the limit of \
+             one evaluation; lower the limits of the schema",
+            node.path(),
+            rule.rule.trim()
+        );
+        Some(node.fault(FaultKind::ExcessiveCost, &keyword, message, evidence))
     }
 
     /// Returns the accepted object with other fields than those of every object.

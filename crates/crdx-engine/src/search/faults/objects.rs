@@ -6,7 +6,7 @@ use crate::examples::changes::{changed, first_of_error};
 use crate::examples::generate::{self, ExampleFields};
 use crate::examples::search::accepted;
 use crate::examples::{self, Checker, Rejection};
-use crate::schema_steps::{SchemaStep, below_mut};
+use crate::schema_steps::{SchemaStep, below, below_mut};
 use crate::search::candidates;
 use crate::search::place::placed;
 use crdx_server::rules::Rules;
@@ -102,14 +102,29 @@ impl Subject<'_> {
     /// An object that lacks the field and is rejected because of the default: it is accepted with another value.
     fn default(&self, node: &FaultNode<'_>) -> Option<Fault> {
         let default = node.schema.default.as_ref()?;
-        let object = placed(&self.checker.schema, &self.with(node, Some(default))?, &node.steps, None)?;
+        std::iter::once(self.base.clone())
+            .chain(self.without_siblings(node))
+            .find_map(|start| self.default_in(node, default, &start))
+    }
+
+    /// Returns the accepted object with as few fields beside the node as possible.
+    fn without_siblings(&self, node: &FaultNode<'_>) -> Option<Value> {
+        let root = &*self.checker.schema;
+        let (_, above) = node.steps.split_last()?;
+        let parent = above.iter().try_fold(root, below)?;
+        placed(root, &self.base, above, Some(&generate::value(parent, ExampleFields::Minimal, 0)))
+    }
+
+    fn default_in(&self, node: &FaultNode<'_>, default: &Value, start: &Value) -> Option<Fault> {
+        let with = |value: &Value| placed(&self.checker.schema, start, &node.steps, Some(value));
+        let object = placed(&self.checker.schema, &with(default)?, &node.steps, None)?;
         let rejection = self.create(&object)?.err()?;
         let values = simple_values(node.schema).filter(|value| value != default);
-        let mut others = values.take(self.effort.objects).filter_map(|value| self.with(node, Some(&value)));
+        let mut others = values.take(self.effort.objects).filter_map(|value| with(&value));
         others.find(|other| self.accepts(other))?;
         let error = rejection.errors.first().map_or_else(|| rejection.message.clone(), ToString::to_string);
         let message = format!("{}: with its default, an object without the field is rejected: {error}", node.path());
-        Some(Fault { objects: vec![object], ..node.fault(FaultKind::DefaultViolatesRule, "default", message) })
+        Some(node.shown(FaultKind::DefaultViolatesRule, "default", message, vec![object]))
     }
 
     /// An update that changes nothing and is rejected, or updates that together avoid a transition rule.
@@ -126,17 +141,16 @@ impl Subject<'_> {
         for object in &objects {
             if self.rejects(node, object, object) {
                 let message = format!("{}: a transition rule rejects an update that changes nothing", node.path());
-                let fault = node.fault(FaultKind::UnchangedUpdate, keyword, message);
-                return Some(Fault { objects: vec![object.clone()], ..fault });
+                return Some(node.shown(FaultKind::UnchangedUpdate, keyword, message, vec![object.clone()]));
             }
         }
         if !matches!(node.steps.last(), Some(SchemaStep::Property(_))) || node.schema.default.is_some() {
             return None;
         }
-        let first = objects.first()?;
+        let mut pairs = objects.iter().flat_map(|first| objects.iter().map(move |second| (first, second)));
+        let (first, second) = pairs.find(|(first, second)| first != second && self.rejects(node, first, second))?;
         let unset = placed(&self.checker.schema, first, &node.steps, None)?;
         let accepts = |from: &Value, to: &Value| matches!(self.update(from, to), Some(Ok(())));
-        let second = objects.iter().skip(1).find(|second| self.rejects(node, first, second))?;
         if !accepts(first, &unset) || !accepts(&unset, second) {
             return None;
         }
@@ -145,7 +159,7 @@ impl Subject<'_> {
             node.path()
         );
         let objects = vec![first.clone(), unset, second.clone()];
-        Some(Fault { objects, ..node.fault(FaultKind::AvoidableTransition, keyword, message) })
+        Some(node.shown(FaultKind::AvoidableTransition, keyword, message, objects))
     }
 
     /// Returns true if an update is rejected with an error at the node.
@@ -198,10 +212,7 @@ impl Subject<'_> {
                         node.path()
                     );
                     let keyword = format!("x-kubernetes-validations[{index}].messageExpression");
-                    return Some(Fault {
-                        objects: vec![object],
-                        ..node.fault(FaultKind::FailingMessage, &keyword, message)
-                    });
+                    return Some(node.shown(FaultKind::FailingMessage, &keyword, message, vec![object]));
                 }
             }
         }

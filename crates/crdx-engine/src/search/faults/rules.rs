@@ -94,7 +94,7 @@ impl TruthTable {
                 (FaultKind::UnsatisfiableRule, "is false for every value that the schema allows")
             };
             let rule = node.schema.x_validations.get(*index)?.rule.trim();
-            Some(node.fault(kind, &keyword, format!("{}: the rule {rule:?} {what} (proved)", node.path())))
+            Some(node.proved(kind, &keyword, format!("{}: the rule {rule:?} {what}", node.path())))
         };
         self.rules.iter().enumerate().filter_map(fault).collect()
     }
@@ -117,8 +117,8 @@ impl TruthTable {
             if let Some(other) = stronger.and_then(|other| self.rules.get(other)) {
                 let keyword = format!("x-kubernetes-validations[{index}].rule");
                 let (path, rule, other) = (node.path(), text(*index), text(*other));
-                let message = format!("{path}: the rule {rule:?} is true whenever {other:?} is (proved)");
-                found.push(node.fault(FaultKind::ImpliedRule, &keyword, message));
+                let message = format!("{path}: the rule {rule:?} is true whenever {other:?} is");
+                found.push(node.proved(FaultKind::ImpliedRule, &keyword, message));
             }
         }
         found
@@ -134,8 +134,8 @@ impl TruthTable {
             return Vec::new();
         }
         if valid.is_empty() {
-            let message = format!("{}: no value satisfies all of its rules (proved)", node.path());
-            return vec![node.fault(FaultKind::Unsatisfiable, "x-kubernetes-validations", message)];
+            let message = format!("{}: no value satisfies all of its rules", node.path());
+            return vec![node.proved(FaultKind::Unsatisfiable, "x-kubernetes-validations", message)];
         }
         let mut found = Vec::new();
         for (position, field) in self.fields.iter().enumerate() {
@@ -147,9 +147,9 @@ impl TruthTable {
                 .collect();
             let name = name(node, field);
             let keyword = "x-kubernetes-validations";
-            let mut report = |message: String| found.push(node.fault(FaultKind::ImpossibleValue, keyword, message));
+            let mut report = |message: String| found.push(node.proved(FaultKind::ImpossibleValue, keyword, message));
             if field.cases.iter().any(Option::is_none) && !present.iter().any(|index| allowed(*index)) {
-                report(format!("{name}: no object that the rules accept has this field (proved)"));
+                report(format!("{name}: no object that the rules accept has this field"));
                 continue;
             }
             if is_finite {
@@ -158,16 +158,13 @@ impl TruthTable {
                     .filter(|index| !allowed(**index))
                     .filter_map(|index| field.cases.get(*index)?.as_ref())
                 {
-                    report(format!(
-                        "{name}: no object that the rules accept has the value {} (proved)",
-                        json::to_string(value)
-                    ));
+                    report(format!("{name}: no object that the rules accept has the value {}", json::to_string(value)));
                 }
             }
             let null = field.cases.iter().position(|case| case.as_ref().is_some_and(Value::is_null));
             if null.is_some_and(|index| !allowed(index)) && !field.path.is_empty() {
                 report(format!(
-                    "{name}: no object that the rules accept has null here, although the field is nullable (proved)"
+                    "{name}: no object that the rules accept has null here, although the field is nullable"
                 ));
             }
         }

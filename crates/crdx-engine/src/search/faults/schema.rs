@@ -28,8 +28,8 @@ fn bounds(node: &FaultNode<'_>) -> Vec<Fault> {
         ("minProperties", "maxProperties", min_properties, max_properties),
     ];
     let contradiction = |least: &str, most: &str, numbers: String| {
-        let message = format!("{}: no value is valid: {least} and {most} are {numbers} (proved)", node.path());
-        node.fault(FaultKind::Unsatisfiable, least, message)
+        let message = format!("{}: no value is valid: {least} and {most} are {numbers}", node.path());
+        node.proved(FaultKind::Unsatisfiable, least, message)
     };
     let mut found: Vec<Fault> = sizes
         .into_iter()
@@ -56,13 +56,12 @@ fn values(node: &FaultNode<'_>, release: Release) -> Vec<Fault> {
     let is_valid = |value: &Value| value.is_null() || validate(value, &compiled, &ROOT, release).is_empty();
     let invalid: Vec<&Value> = schema.enum_.iter().filter(|value| !is_valid(value)).collect();
     if invalid.len() == schema.enum_.len() {
-        let message = format!("{}: no value is valid: the schema rejects each value of the enum (proved)", node.path());
-        return vec![node.fault(FaultKind::Unsatisfiable, "enum", message)];
+        let message = format!("{}: no value is valid: the schema rejects each value of the enum", node.path());
+        return vec![node.proved(FaultKind::Unsatisfiable, "enum", message)];
     }
     let fault = |value: &Value| {
-        let message =
-            format!("{}: the schema rejects the value {} of its enum (proved)", node.path(), json::to_string(value));
-        node.fault(FaultKind::ImpossibleValue, "enum", message)
+        let message = format!("{}: the schema rejects the value {} of its enum", node.path(), json::to_string(value));
+        node.proved(FaultKind::ImpossibleValue, "enum", message)
     };
     invalid.into_iter().map(fault).collect()
 }
@@ -83,8 +82,8 @@ fn branches(node: &FaultNode<'_>) -> Vec<Fault> {
                 Some(format!("it is equal to oneOf[{twin}], and both together are not one"))
             };
             if let Some(reason) = reason.or_else(twin) {
-                let message = format!("{}: no object satisfies {keyword}[{index}]: {reason} (proved)", node.path());
-                found.push(node.fault(FaultKind::ImpossibleBranch, &format!("{keyword}[{index}]"), message));
+                let message = format!("{}: no object satisfies {keyword}[{index}]: {reason}", node.path());
+                found.push(node.proved(FaultKind::ImpossibleBranch, &format!("{keyword}[{index}]"), message));
             }
         }
     }

@@ -284,3 +284,91 @@ fn planted_faults_are_found() {
         assert!(found(spec).iter().any(|one| one == fault), "{fault} {:?} {spec}", found(spec));
     }
 }
+
+/// Faults of kinds that depend on an object, on forms of rules that published CRDs have.
+#[test]
+fn more_planted_faults_are_shown_by_objects() {
+    for (spec, fault) in [
+        // Defaults.
+        (
+            "{type: object, properties: {tls: {type: object, default: {}, properties: {mode: {type: string, enum: [Auto, Manual], default: Manual}, secretName: {type: string, maxLength: 63}}}}, x-kubernetes-validations: [{rule: \"self.tls.mode != 'Manual' || has(self.tls.secretName)\"}]}",
+            "DefaultViolatesRule .properties[tls].properties[mode].default",
+        ),
+        (
+            "{type: object, properties: {strategy: {type: string, enum: [Recreate, Rolling], default: Rolling}, maxSurge: {type: integer}}, x-kubernetes-validations: [{rule: \"self.strategy == 'Recreate' || has(self.maxSurge)\"}]}",
+            "DefaultViolatesRule .properties[strategy].default",
+        ),
+        // Transition rules.
+        (
+            "{type: object, properties: {source: {type: object, required: [kind, name], properties: {kind: {type: string, maxLength: 63}, name: {type: string, maxLength: 253}}, x-kubernetes-validations: [{rule: self == oldSelf, message: the source is immutable}]}}}",
+            "AvoidableTransition .properties[source].x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {storage: {type: object, properties: {gibibytes: {type: integer, minimum: 1, x-kubernetes-validations: [{rule: self >= oldSelf, message: storage cannot shrink}]}}}}}",
+            "AvoidableTransition .properties[storage].properties[gibibytes].x-kubernetes-validations",
+        ),
+        (
+            "{type: object, required: [revision], properties: {revision: {type: integer, minimum: 0, x-kubernetes-validations: [{rule: self == oldSelf + 1}]}}}",
+            "UnchangedUpdate .properties[revision].x-kubernetes-validations",
+        ),
+        (
+            "{type: object, properties: {lease: {type: object, properties: {locked: {type: boolean}, holder: {type: string, maxLength: 63}}, x-kubernetes-validations: [{rule: '!has(oldSelf.locked) || !oldSelf.locked', message: the lease is locked}]}}}",
+            "UnchangedUpdate .properties[lease].x-kubernetes-validations",
+        ),
+        // Messages.
+        (
+            "{type: object, properties: {labels: {type: object, maxProperties: 5, additionalProperties: {type: string, maxLength: 63}}, replicas: {type: integer}}, x-kubernetes-validations: [{rule: '!has(self.replicas) || self.replicas < 3', messageExpression: \"'too many for ' + self.labels['owner']\"}]}",
+            "FailingMessage .x-kubernetes-validations[0].messageExpression",
+        ),
+        (
+            "{type: object, required: [cpu, nodes], properties: {cpu: {type: integer}, nodes: {type: integer}}, x-kubernetes-validations: [{rule: self.nodes > 0, messageExpression: \"'each node would have ' + string(self.cpu / self.nodes)\"}]}",
+            "FailingMessage .x-kubernetes-validations[0].messageExpression",
+        ),
+    ] {
+        assert!(found(spec).iter().any(|one| one == fault), "{fault} {:?} {spec}", found(spec));
+    }
+    for spec in [
+        "{type: object, properties: {strategy: {type: string, enum: [Recreate, Rolling], default: Recreate}, maxSurge: {type: integer}}, x-kubernetes-validations: [{rule: \"self.strategy == 'Recreate' || has(self.maxSurge)\"}]}",
+        "{type: object, required: [source], properties: {source: {type: object, required: [kind], properties: {kind: {type: string, maxLength: 63}}, x-kubernetes-validations: [{rule: self == oldSelf}]}}}",
+        "{type: object, required: [cpu, nodes], properties: {cpu: {type: integer}, nodes: {type: integer, minimum: 1}}, x-kubernetes-validations: [{rule: self.nodes < self.cpu, messageExpression: \"'each node would have ' + string(self.cpu / self.nodes)\"}]}",
+    ] {
+        assert_eq!(found(spec), [""; 0], "{spec}");
+    }
+}
+
+#[test]
+fn an_object_exceeds_the_cost_of_a_rule_about_a_map_or_texts() {
+    let rule =
+        "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[m].x-kubernetes-validations[0].rule";
+    let fault = "ExcessiveCost .properties[m].x-kubernetes-validations[0].rule";
+    let map = |members: &str| {
+        format!(
+            "{{type: object, properties: {{m: {{type: object, maxProperties: {members}, additionalProperties: {{type: string, maxLength: 20}}, x-kubernetes-validations: [{{rule: 'self.all(x, self.exists_one(y, self[y] == self[x]))'}}]}}}}}}"
+        )
+    };
+    let texts = |items: &str| {
+        format!(
+            "{{type: object, properties: {{m: {{type: array, maxItems: {items}, items: {{type: string, maxLength: 100}}, x-kubernetes-validations: [{{rule: \"self.all(x, x.matches('^([a-z]+[.])*[a-z]+$') && x.matches('^[a-z.]{{1,200}}$') && x.matches('^[^.].*[^.]$') && x.matches('^[a-z]+([.][a-z]+[.][a-z]+)*$'))\"}}]}}}}}}"
+        )
+    };
+    for (large, small) in [(map("700"), map("50")), (texts("8000"), texts("10"))] {
+        assert_eq!(found_with(&large, &BTreeSet::from([rule])), [fault], "{large}");
+        assert_eq!(found_with(&small, &BTreeSet::from([rule])), [""; 0], "{small}");
+    }
+}
+
+#[test]
+fn a_misspelled_branch_and_a_rule_between_disjoint_limits_are_proved() {
+    for (spec, fault) in [
+        (
+            "{type: object, properties: {ref: {type: object, properties: {secretRef: {type: string}, configMapRef: {type: string}}, anyOf: [{required: [secretRef]}, {required: [configmapRef]}]}}}",
+            "ImpossibleBranch .properties[ref].anyOf[1]",
+        ),
+        (
+            "{type: object, required: [low, high], properties: {low: {type: integer, maximum: 5}, high: {type: integer, minimum: 10}}, x-kubernetes-validations: [{rule: self.low > self.high}]}",
+            "UnsatisfiableRule .x-kubernetes-validations[0].rule",
+        ),
+    ] {
+        assert_eq!(found(spec), [fault], "{spec}");
+    }
+}
