@@ -38,6 +38,7 @@ mod rbac;
 mod rehearse;
 mod scale;
 mod schema;
+mod search_answers;
 mod selection;
 #[cfg(feature = "serve")]
 mod serve;

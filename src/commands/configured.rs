@@ -93,12 +93,12 @@ fn values(
         (SettingKey::Crds, "example" | "schema" | "openapi") => words(given).iter().any(|word| !is_path(word)),
         (SettingKey::Paths, "validate" | "diff") => !names_inputs(given),
         (SettingKey::Offline, "validate" | "diff") => !names_cluster(given),
-        // Suites name their CRDs themselves. `--policies` of `rehearse` are the new ones, and `--old` is one CRD; `--old`
-        // of `cel` is one object, and that of `prove` is no flag. Other commands read what they are given, and live objects unless a
+        // Suites name their CRDs themselves. `--policies` of `rehearse` and `prove` are the new ones, and `--old` is one CRD; `--old`
+        // of `cel` is one object. Other commands read what they are given, and live objects unless a
         // flag forbids it. The profile of `fetch` is written; `get` and `scale` show objects that a profile does not have.
         (SettingKey::Crds, "test")
-        | (SettingKey::Policies | SettingKey::Old, "rehearse")
-        | (SettingKey::Old, "cel" | "prove")
+        | (SettingKey::Policies | SettingKey::Old, "rehearse" | "prove")
+        | (SettingKey::Old, "cel")
         | (SettingKey::Profile, "fetch" | "get" | "scale")
         | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.

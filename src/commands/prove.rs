@@ -2,6 +2,8 @@
 //! or says that none is possible.
 
 pub mod args;
+mod policies;
+mod policy_report;
 mod report;
 
 use super::sink::{Ending, Sink, Streams};
@@ -10,6 +12,7 @@ use crate::commands::definitions::definitions_at;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{self, Color};
+use crdx_engine::rehearsal::Releases;
 use crdx_engine::report::{RunNote, SourceLocation};
 use crdx_engine::search::upgrade::upgrade;
 use crdx_engine::search::{Effort, Upgrade, UpgradeError};
@@ -54,12 +57,13 @@ pub enum ProveError {
 pub fn run(args: &args::Prove, color: Color) -> Result<Exit, Error> {
     let options = args.reading.options();
     let with_commits = InputOptions { reads_commits: true, ..options.clone() };
-    let (mut old, mut new) = (definitions(&args.old, &with_commits)?, definitions(&args.new, &options)?);
+    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
+    let effort = Effort { objects: usize::try_from(args.tries.get()).unwrap_or(usize::MAX), seed: args.seed };
+    let (Some(old), Some(new)) = (&args.old, &args.new) else { return policies::run(args, release, effort, color) };
+    let (mut old, mut new) = (definitions(old, &with_commits)?, definitions(new, &options)?);
     if args.reverse {
         std::mem::swap(&mut old, &mut new);
     }
-    let release = args.kubernetes.kubernetes_version.unwrap_or(Release::NEWEST);
-    let effort = Effort { objects: usize::try_from(args.tries.get()).unwrap_or(usize::MAX), seed: args.seed };
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(ProveReport::new(streams.out.look(), effort), args.output, streams);
     sink.begin()?;
@@ -72,7 +76,8 @@ pub fn run(args: &args::Prove, color: Color) -> Result<Exit, Error> {
         let proved = match new.remove(&name) {
             Some(new) => Proved {
                 name,
-                result: upgrade(&old.value, &new.value, release, terminal::now(), effort).map_err(Into::into),
+                result: upgrade(&old.value, &new.value, Releases::both(release), terminal::now(), effort)
+                    .map_err(Into::into),
                 location: new.location,
             },
             None => Proved { name, location: old.location, result: Err(ProveError::Removed) },

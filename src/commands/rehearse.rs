@@ -7,6 +7,7 @@ mod objects;
 mod operator;
 mod planned;
 mod policies;
+mod possible_objects;
 mod report;
 mod steps;
 mod stored;

@@ -23,6 +23,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         "rehearse examples/upgrade/new-crd.yaml --old examples/upgrade/old-crd.yaml -f examples/upgrade/stored.yaml --offline",
         "What is lost",
     ),
+    (
+        "operator",
+        "rehearse input/operator/new --old input/operator/old -f input/operator/objects.yaml --offline",
+        "Before the upgrade",
+    ),
 ];
 
 const HOSTILE: &str = "apiVersion: stable.example.com/v1

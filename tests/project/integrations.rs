@@ -423,6 +423,12 @@ fn the_action_has_a_mode_for_each_command() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output).contains("::error title=kubectl crdx rehearse::exit code 1"), "{}", text(&output));
     let objects = ("FILES", "examples/objects/accepted.yaml");
+    let (output, outputs) = run_action(&dir, &[("MODE", "prove"), ("FILES", new), old]);
+    assert!(text(&output).contains("create rejected") && outputs.contains("exit-code=1"), "{}", text(&output));
+    let (output, _) = run_action(&dir, &[("MODE", "prove"), ("FILES", new)]);
+    assert!(output.status.code() == Some(2) && text(&output).contains("one path"), "{}", text(&output));
+    let (output, outputs) = run_action(&dir, &[("MODE", "prove"), ("FILES", new), ("OLD", "base")]);
+    assert!(text(&output).contains("::notice") && outputs.contains("exit-code=0"), "{}", text(&output));
     let (output, _) = run_action(&dir, &[("MODE", "diff"), objects, ("CRDS", "examples/crds")]);
     assert!(output.status.code() == Some(1) && text(&output).contains("accepted.yaml,line=1"), "{}", text(&output));
     let (output, outputs) = run_action(&dir, &[("MODE", "test"), ("FILES", "examples/suites")]);

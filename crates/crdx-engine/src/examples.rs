@@ -9,7 +9,7 @@ mod checker;
 pub(crate) mod generate;
 pub(crate) mod search;
 pub(crate) mod strings;
-mod vocabulary;
+pub(crate) mod vocabulary;
 
 #[cfg(feature = "builtin")]
 pub use built_in::built_in;

@@ -3,6 +3,7 @@
 //! ```text
 //! upgrade     what the update of a CRD does to objects: the smallest object for each effect, a proof, or neither
 //! faults      what cannot work in one CRD, with the object that shows it or a proof
+//! policies    what admission policies deny
 //! probe       asks the servers with the old and the new CRD about one object
 //! candidates  objects to ask about: at the differences of two schemas, then further away, then at random
 //! proof       differences of two CRDs that no object can show
@@ -17,6 +18,8 @@ mod candidates;
 mod differing;
 pub mod faults;
 mod place;
+#[cfg(feature = "simulator")]
+pub mod policies;
 mod probe;
 mod proof;
 mod random;

@@ -15,6 +15,7 @@ mod results;
 #[path = "counterexamples/rng.rs"]
 mod rng;
 
+use crdx_engine::rehearsal::Releases;
 use crdx_engine::search::upgrade::upgrade;
 use crdx_engine::search::{Answer, Effort, Question, VersionUpgrade};
 use crdx_server::server::Timestamp;
@@ -33,7 +34,7 @@ fn number(name: &str, default: usize) -> usize {
 /// Compares the answers for one version of a pair; `None` if the server rejects the new CRD or no random object can be made.
 fn compared(pair: &Pair, rng: Rng, effort: Effort, objects: usize, time: Duration) -> Option<PairResult> {
     let start = Instant::now();
-    let upgrade = upgrade(&pair.old, &pair.new, Release::NEWEST, Timestamp::default(), effort).ok()?;
+    let upgrade = upgrade(&pair.old, &pair.new, Releases::both(Release::NEWEST), Timestamp::default(), effort).ok()?;
     if upgrade.answer.code >= 400 {
         return None;
     }

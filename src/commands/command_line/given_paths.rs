@@ -104,8 +104,8 @@ impl Command {
                 args.old = resolve(args.old.as_slice(), args.definition.as_slice(), None)?.pop();
             }
             Self::Prove(args) => {
-                let old = resolve(std::slice::from_ref(&args.old), std::slice::from_ref(&args.new), None)?;
-                args.old = old.into_iter().next().unwrap_or_default();
+                args.old = resolve(args.old.as_slice(), args.new.as_slice(), None)?.pop();
+                args.old_policies = resolve(&args.old_policies, &args.policies.policies, None)?;
             }
             _ => {}
         }
@@ -189,7 +189,10 @@ impl Command {
                 let definitions = none.add(args.definition.as_slice()).add(args.old.as_slice()).add_crds(&args.crds);
                 definitions.add(&args.filenames).add(&args.policies.policies)
             }
-            Self::Prove(args) => none.add(&[args.old.clone(), args.new.clone()]),
+            Self::Prove(args) => {
+                let definitions = none.add(args.old.as_slice()).add(args.new.as_slice()).add_crds(&args.crds);
+                definitions.add(&args.old_policies).add(&args.policies.policies)
+            }
             Self::Cel(args) => none.add(args.filename.as_slice()).add(args.old.as_slice()).add_crds(&args.crds),
             Self::Lint(args) => none.add_crds(&args.paths.all()).add_crds(&args.old).add_crds(&args.crds),
             Self::Test(args) => none.add(&args.paths).add_crds(&args.crds).add(args.init.as_slice()),

@@ -1,20 +1,16 @@
 //! Prints the results of `prove`.
 
 use super::{ProveError, Proved};
-use crate::commands::counterexample;
 use crate::commands::exit::Exit;
+use crate::commands::search_answers::{self, answer_text, phrase, version_value};
 use crate::commands::sink::{Ending, Output, Report};
 use crdx_engine::report::Identity;
-use crdx_engine::search::{Answer, Effort, Question, Upgrade, VersionUpgrade};
+use crdx_engine::search::{Answer, Effort, Upgrade};
 use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
 use crdx_output::{Paint, TableStyle, printable};
-use crdx_value::{Value, json as value_json, object};
-use std::fmt::Write as _;
+use crdx_value::{Value, json as value_json};
 use std::io;
-
-/// The maximum number of details of one answer.
-const MAX_DETAILS: usize = 5;
 
 /// What `prove` prints for each CRD.
 pub struct ProveReport {
@@ -154,7 +150,7 @@ impl ProveReport {
             text.push_str(if index == 0 { "" } else { "\n" });
             text.push_str(&head(format!("{name}, {}", printable::line(&version.version))));
             for (question, answer) in &version.answers {
-                text.push_str(&answer_text(*question, answer, version));
+                text.push_str(&answer_text(phrase(*question), answer, version.accepted));
             }
         }
         text
@@ -173,37 +169,6 @@ fn exit_of(upgrade: &Upgrade) -> Exit {
         Exit::Rejected
     } else {
         Exit::Accepted
-    }
-}
-
-/// Returns the effect as a phrase.
-fn phrase(question: Question) -> &'static str {
-    match question {
-        Question::CreateRejected => "create rejected",
-        Question::UpdateRejected => "update rejected",
-        Question::Pruned => "value dropped",
-        Question::Defaulted => "defaulted differently",
-        Question::Printed => "printed differently",
-    }
-}
-
-fn answer_text(question: Question, answer: &Answer, version: &VersionUpgrade) -> String {
-    let phrase = phrase(question);
-    match answer {
-        Answer::NonePossible => format!("  {phrase}: none possible\n"),
-        Answer::NoneFound => format!("  {phrase}: none found in {} tries\n", version.accepted),
-        Answer::CannotTell(unknown) => format!("  {phrase}: cannot tell: {unknown}\n"),
-        Answer::Found(found) => {
-            let mut text = format!("  {phrase}: found\n");
-            for detail in found.details.iter().take(MAX_DETAILS) {
-                let _ = writeln!(text, "    {}", printable::line(detail));
-            }
-            if found.details.len() > MAX_DETAILS {
-                let _ = writeln!(text, "    and {} more", found.details.len() - MAX_DETAILS);
-            }
-            text.push_str(&counterexample::text(found, 6));
-            text
-        }
     }
 }
 
@@ -228,42 +193,14 @@ fn item(proved: &Proved) -> Value {
     Value::Object(members)
 }
 
-fn version_value(version: &VersionUpgrade) -> Value {
-    let effects: Vec<Value> =
-        version.answers.iter().map(|(question, answer)| effect_value(*question, answer)).collect();
-    let tries = Value::Int(i64::try_from(version.accepted).unwrap_or(i64::MAX));
-    object([("version", Value::from(version.version.as_str())), ("tries", tries), ("effects", effects.into())])
-}
-
-fn effect_value(question: Question, answer: &Answer) -> Value {
-    let result = match answer {
-        Answer::Found(_) => "found",
-        Answer::NonePossible => "nonePossible",
-        Answer::NoneFound => "noneFound",
-        Answer::CannotTell(_) => "cannotTell",
-    };
-    let mut value = object([("effect", Value::from(question.as_str())), ("result", result.into())]);
-    let Some(members) = value.as_object_mut() else { return value };
-    match answer {
-        Answer::Found(found) => {
-            members.extend(counterexample::members(found));
-        }
-        Answer::CannotTell(unknown) => {
-            members.insert("reason".to_owned(), unknown.to_string().into());
-        }
-        Answer::NonePossible | Answer::NoneFound => {}
-    }
-    value
-}
-
 /// Returns the case of a CRD in a report for pipelines.
 fn case(proved: &Proved) -> Case {
-    let finding = |level, rule: &str, message: String, diff: Option<String>| Finding {
-        level,
+    let finding = |rule: &str, message: String| Finding {
+        level: Level::Error,
         rule: rule.to_owned(),
         field: None,
         message,
-        diff,
+        diff: None,
         replacement: None,
         known: None,
         help: None,
@@ -272,26 +209,15 @@ fn case(proved: &Proved) -> Case {
     let mut findings = Vec::new();
     let (outcome, result) = match &proved.result {
         Err(error) => {
-            findings.push(finding(Level::Error, "prove", error.to_string(), None));
+            findings.push(finding("prove", error.to_string()));
             let is_removed = matches!(error, ProveError::Removed);
             if is_removed { (Outcome::Failed, "removed") } else { (Outcome::CannotTell, "cannot tell") }
         }
         Ok(upgrade) => {
             if is_rejected(upgrade) {
-                findings.push(finding(Level::Error, "rejected", upgrade.answer.body.message().to_owned(), None));
+                findings.push(finding("rejected", upgrade.answer.body.message().to_owned()));
             }
-            for version in &upgrade.versions {
-                for (question, answer) in &version.answers {
-                    let Answer::Found(found) = answer else { continue };
-                    let message = format!("{}: {}", version.version, phrase(*question));
-                    findings.push(finding(
-                        Level::Error,
-                        question.as_str(),
-                        message,
-                        Some(counterexample::text(found, 0)),
-                    ));
-                }
-            }
+            findings.extend(search_answers::findings(&upgrade.versions, Level::Error, &proved.location));
             match exit_of(upgrade) {
                 Exit::Accepted => (Outcome::Passed, "no change found"),
                 Exit::Rejected | Exit::Differs => (Outcome::Failed, "changed"),

@@ -50,6 +50,9 @@ pub struct Rehearse {
     /// be repeated
     #[arg(short = 'k', long, value_name = "DIR", group = "objects")]
     pub kustomize: Vec<PathBuf>,
+    /// The number of other objects that the old CRD accepts to try for each version, as `kubectl crdx prove` does; 0 tries none
+    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Search", conflicts_with = "policies")]
+    pub tries: u32,
     /// The new admission policies.
     #[command(flatten)]
     pub policies: Policies,

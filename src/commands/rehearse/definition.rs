@@ -2,6 +2,7 @@
 
 use super::args;
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
+use super::possible_objects::PossibleObjects;
 use super::report::UpgradeReport;
 use super::report::definition::RehearsedObject;
 use crate::commands::definitions::definitions_at;
@@ -59,11 +60,12 @@ pub fn run(
     let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
     let (releases, note) = releases(args, &live)?;
+    let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, args.tries);
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let crd_item = definition_report(&new, &plan, &removed);
-    let report = UpgradeReport::new(&crd_item, &plan, streams.out.look(), args.quiet);
+    let report = UpgradeReport::new(&crd_item, &plan, &possible, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let first = plan.stage().map_err(|error| unusable(error.to_string()))?;

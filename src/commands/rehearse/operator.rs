@@ -7,7 +7,7 @@ use super::planned::{DeletedDefinition, OperatorObject, PlannedDefinition, delet
 use super::report::operator::OperatorReport;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::{Color, ReportFormat};
+use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crdx_engine::rehearsal::Plan;
 use crdx_engine::report::RunNote;
@@ -29,9 +29,6 @@ pub fn run(
     options: &InputOptions,
     color: Color,
 ) -> Result<Exit, Error> {
-    if args.output == Some(ReportFormat::Html) {
-        return Err(Error::usage("-o html takes one CRD: use -o json, -o markdown or no -o"));
-    }
     let streams = Streams::new(args.output, color);
     let target = args.cluster.target();
     let live = Live::new(target.clone());
@@ -46,7 +43,7 @@ pub fn run(
             (None, _) => existing_crd(&live, new.name())?,
         };
         let read = old.clone().filter(|_| args.old.is_none());
-        planned.push(plan(&new, old, read, releases)?);
+        planned.push(plan(&new, old, read, releases, args.tries)?);
     }
     let deleted: Vec<DeletedDefinition> =
         olds.into_values().map(|old| deletion(&old, releases)).collect::<Result<_, _>>()?;

@@ -1,6 +1,7 @@
 //! The CRDs of an operator before and after its upgrade.
 
 use super::definition::{RehearsedDefinition, definition_report};
+use super::possible_objects::PossibleObjects;
 use super::report::definition::RehearsedObject;
 use crate::commands::error::Error;
 use crate::commands::terminal;
@@ -18,6 +19,8 @@ pub struct PlannedDefinition {
     pub removed_versions: RemovedVersions,
     /// The storage versions before and after the update.
     pub storage: (Option<String>, String),
+    /// The effects on other objects that the old CRD accepts.
+    pub possible: PossibleObjects,
     /// The CRD as it was read from the cluster.
     pub read: Option<Value>,
 }
@@ -47,13 +50,15 @@ pub fn plan(
     old: Option<Value>,
     read: Option<Value>,
     releases: Releases,
+    tries: u32,
 ) -> Result<PlannedDefinition, Error> {
     let removed_versions = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let storage = (old.as_ref().map(storage_version), storage_version(&new.value));
+    let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, tries);
     let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
         .map_err(|error| Error::input_at(error.to_string(), new.object.finder().start(), None))?;
     let item = definition_report(new, &plan, &removed_versions);
-    Ok(PlannedDefinition { plan, item, removed_versions, storage, read })
+    Ok(PlannedDefinition { plan, item, removed_versions, storage, possible, read })
 }
 
 /// Plans the deletion of a CRD.

@@ -2,10 +2,12 @@
 
 pub mod definition;
 pub mod operator;
+mod operator_page;
 pub mod page;
 pub mod policies;
 
 use super::objects::Rehearsed;
+use super::possible_objects::{self, PossibleObjects};
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::rehearsal::Plan;
@@ -44,6 +46,11 @@ impl Common {
         }
     }
 
+    /// Formats the effects on objects that need not be stored.
+    fn possible<'a>(&self, definitions: impl Iterator<Item = (&'a str, &'a PossibleObjects)>) -> String {
+        if self.quiet { String::new() } else { possible_objects::section(definitions) }
+    }
+
     /// Prints the table, the details, the messages that several inputs share, and the counts.
     fn end(&mut self, counts: &str, out: &mut Output) -> io::Result<()> {
         let separator = if self.table.is_empty() { "" } else { "\n" };
@@ -61,6 +68,7 @@ impl Common {
 pub struct UpgradeReport<'a> {
     crd: &'a ObjectReport,
     plan: &'a Plan,
+    possible: &'a PossibleObjects,
     common: Common,
     /// Effects that many objects share.
     repeated: Repeated,
@@ -69,9 +77,15 @@ pub struct UpgradeReport<'a> {
 
 impl<'a> UpgradeReport<'a> {
     /// Creates a report without objects. `crd` is the server's response to the new CRD.
-    pub fn new(crd: &'a ObjectReport, plan: &'a Plan, look: TableStyle, quiet: bool) -> Self {
+    pub fn new(
+        crd: &'a ObjectReport,
+        plan: &'a Plan,
+        possible: &'a PossibleObjects,
+        look: TableStyle,
+        quiet: bool,
+    ) -> Self {
         let common = Common::new(definition::COLUMNS, look, quiet);
-        Self { crd, plan, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
+        Self { crd, plan, possible, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
     }
 
     /// Returns the exit code.
@@ -118,7 +132,7 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn begin_cases(&mut self) -> Vec<Case> {
-        vec![definition::definition_case(self.crd, &self.plan.columns)]
+        vec![definition::definition_case(self.crd, &self.plan.columns, self.possible)]
     }
 
     /// Returns the server's response to the new CRD.
@@ -146,12 +160,7 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
-        touched(done, self.common.quiet).map(|entry| PageItem {
-            rank: page::rank(entry),
-            group: Some(page::group(entry)),
-            row: page::row(entry, n),
-            details: page::details(entry, n),
-        })
+        touched(done, self.common.quiet).map(|entry| page::item(entry, n))
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
@@ -178,6 +187,7 @@ impl Report for UpgradeReport<'_> {
         vec![
             ("definition", json::value(self.crd)),
             ("columns", definition::columns_value(&self.plan.columns)),
+            ("possibleObjects", self.possible.value()),
             ("kubernetesVersions", json::releases(end.releases.iter())),
             ("notes", json::notes(end.notes)),
             ("summary", self.counts.value()),
@@ -185,9 +195,8 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        let table = ("<h2>Affected objects</h2>\n", &page::TITLES[..]);
-        let head = page::head(&self.counts, self.crd, &self.plan.columns, end.releases);
-        Page { head, table: Some(table), empty: "No stored object is affected." }
+        let head = page::head(&self.counts, self.crd, (&self.plan.columns, self.possible), end.releases);
+        Page { head, ..page::objects() }
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
@@ -196,7 +205,8 @@ impl Report for UpgradeReport<'_> {
             repeated.extend([&*printable::line(&line), "\n"]);
         }
         out.details(&repeated)?;
-        self.common.end(&self.counts.text(), out)
+        let possible = self.common.possible(std::iter::once((self.plan.name.as_str(), self.possible)));
+        self.common.end(&(possible + &self.counts.text()), out)
     }
 }
 

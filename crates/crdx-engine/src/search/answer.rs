@@ -30,7 +30,13 @@ pub enum Unknown {
     /// Objects are converted by a webhook, which is not called.
     #[error("a webhook converts objects between this version and the stored version")]
     ConversionWebhook,
-    /// The current CRD accepts no object that the search tried.
-    #[error("no object was found that the old CRD accepts")]
+    /// The server accepts no object that the search tried: with an old CRD, under that CRD.
+    #[error("no object was found that the server accepts")]
     NoObject,
+    /// A policy does not match creates.
+    #[error("the policy does not match creates, and no other requests are tried")]
+    NoCreate,
+    /// A policy depends on what is not known.
+    #[error("the policy depends on what is not known: the user, a namespace, params or other objects")]
+    PolicyInput,
 }

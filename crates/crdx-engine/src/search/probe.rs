@@ -1,7 +1,7 @@
 //! The servers with the old and the new CRD, and what they answer to one object.
 
 use crate::examples::{Checker, ExampleError, Rejection, own_errors};
-use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, Plan, PlanError, Stage};
+use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, Plan, PlanError, Releases, Stage};
 use crdx_server::rules::node::{step, steps};
 use crdx_value::field::FieldError;
 use crdx_value::release::Release;
@@ -69,6 +69,7 @@ pub struct Probe<'p> {
     stage: Stage,
     columns: Vec<String>,
     has_status: bool,
+    /// The release of the server with the new CRD.
     release: Release,
 }
 
@@ -89,18 +90,18 @@ impl<'p> Probe<'p> {
         plan: &'p Plan,
         (old, new): (&Value, &Value),
         version: &str,
-        release: Release,
+        releases: Releases,
     ) -> Result<Self, ProbeError> {
         let of_version = plan.columns.iter().filter(|change| change.version == version);
-        let old = Checker::new(old, Some(version), release)?;
+        let old = Checker::new(old, Some(version), releases.old)?;
         Ok(Self {
             has_status: old.schema.property("status").is_some(),
             old,
-            new: Checker::new(new, Some(version), release)?,
+            new: Checker::new(new, Some(version), releases.new)?,
             stage: plan.stage()?,
             columns: of_version.map(column_text).collect(),
             plan,
-            release,
+            release: releases.new,
         })
     }
 

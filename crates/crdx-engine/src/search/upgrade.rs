@@ -56,18 +56,18 @@ pub enum UpgradeError {
     Plan(#[from] PlanError),
 }
 
-/// Searches for objects that the update of `old` to `new` affects.
+/// Searches for objects that the update of `old` to `new` affects, and that of the release of the server if there are two.
 ///
 /// # Errors
 /// The CRDs cannot be read, or they are not versions of one another.
 pub fn upgrade(
     old: &Value,
     new: &Value,
-    release: Release,
+    releases: Releases,
     now: Timestamp,
     effort: Effort,
 ) -> Result<Upgrade, UpgradeError> {
-    let plan = Plan::new(Some(old.clone()), new.clone(), Releases::both(release), now)?;
+    let plan = Plan::new(Some(old.clone()), new.clone(), releases, now)?;
     let answer = plan.answer.clone();
     if !plan.is_accepted() {
         return Ok(Upgrade { answer, versions: Vec::new() });
@@ -75,7 +75,7 @@ pub fn upgrade(
     let before = crd::decode(old).map_err(|error| UpgradeError::Old(error.into()))?.crd.spec;
     let after = crd::decode(new).map_err(|error| UpgradeError::New(error.into()))?.crd.spec;
     let served = before.versions.iter().filter(|version| version.served);
-    let crds = Crds { old, new, before: &before, after: &after, release };
+    let crds = Crds { old, new, before: &before, after: &after, releases };
     let versions = served.map(|version| crds.version(&plan, &version.name, effort)).collect::<Result<_, _>>()?;
     Ok(Upgrade { answer, versions })
 }
@@ -101,10 +101,11 @@ pub fn witnesses(
     now: Timestamp,
     effort: Effort,
 ) -> Result<Witnesses, UpgradeError> {
-    let plan = Plan::new(Some(old.clone()), new.clone(), Releases::both(release), now)?;
+    let releases = Releases::both(release);
+    let plan = Plan::new(Some(old.clone()), new.clone(), releases, now)?;
     let before = crd::decode(old).map_err(|error| UpgradeError::Old(error.into()))?.crd.spec;
     let after = crd::decode(new).map_err(|error| UpgradeError::New(error.into()))?.crd.spec;
-    let crds = Crds { old, new, before: &before, after: &after, release };
+    let crds = Crds { old, new, before: &before, after: &after, releases };
     let is_served = |spec: &Spec| spec.version(version).is_some_and(|version| version.served);
     if !plan.is_accepted() || !is_served(&before) || !is_served(&after) || crds.needs_webhook(version) {
         return Ok(Witnesses { objects: vec![None; goals.len()], accepted: 0 });
@@ -120,7 +121,7 @@ struct Crds<'c> {
     new: &'c Value,
     before: &'c Spec,
     after: &'c Spec,
-    release: Release,
+    releases: Releases,
 }
 
 impl Crds<'_> {
@@ -148,7 +149,7 @@ impl Crds<'_> {
     }
 
     fn probe<'p>(&self, plan: &'p Plan, version: &str) -> Result<Probe<'p>, UpgradeError> {
-        Probe::new(plan, (self.old, self.new), version, self.release).map_err(|error| match error {
+        Probe::new(plan, (self.old, self.new), version, self.releases).map_err(|error| match error {
             ProbeError::Crd(error) => UpgradeError::Old(error),
             ProbeError::Plan(error) => UpgradeError::Plan(error),
         })
@@ -156,6 +157,9 @@ impl Crds<'_> {
 
     /// Returns the questions whose answer is no, whatever the object.
     fn proved(&self, version: &str) -> Vec<Question> {
+        if self.releases.old != self.releases.new {
+            return Vec::new();
+        }
         let (before, after) = (self.before, self.after);
         let accepts = proof::accepts_all(before, after, version);
         let stores = proof::stores_the_same(before, after, version);
@@ -179,7 +183,7 @@ impl Crds<'_> {
 
     /// Every object of a version that is no longer served shows it.
     fn removed(&self, version: &str) -> Result<VersionUpgrade, UpgradeError> {
-        let checker = Checker::new(self.old, Some(version), self.release).map_err(UpgradeError::Old)?;
+        let checker = Checker::new(self.old, Some(version), self.releases.old).map_err(UpgradeError::Old)?;
         let example = examples::example(&checker, ExampleFields::Minimal).map_err(UpgradeError::Old)?;
         let answer = match example.rejection {
             None => Answer::Found(Box::new(Counterexample {

@@ -66,6 +66,18 @@ pub struct Admission {
     live: Option<Arc<LiveObjects>>,
 }
 
+/// A policy in a file that has a rule for a resource.
+#[derive(Clone, Debug)]
+pub struct MatchingPolicy {
+    pub kind: PolicyKind,
+    pub name: String,
+    pub location: SourceLocation,
+    /// True if it has a rule for creates.
+    pub matches_create: bool,
+    /// The expressions that decide: validations, variables and match conditions.
+    pub expressions: Vec<String>,
+}
+
 /// The source of the answers of `authorizer`.
 #[derive(Debug)]
 enum AuthorizerSource {
@@ -197,6 +209,26 @@ impl Admission {
         constraints.any(|constraints| names(&constraints, group, plural))
     }
 
+    /// Returns the policies in files that have a rule for a resource, with any version.
+    pub fn matching(&self, group: &str, plural: &str) -> Vec<MatchingPolicy> {
+        let of_policy = |(key, location): (&(PolicyKind, String), &SourceLocation)| {
+            let (kind, name) = key;
+            let is_it = |given: &&PolicyInput| {
+                policy_kind(&given.object) == *kind && given.object.str_at(&["metadata", "name"]) == Some(name)
+            };
+            let policy = Policy::read(&self.objects.policies.iter().find(is_it)?.object, Release::NEWEST);
+            let constraints = policy.match_constraints.as_ref().filter(|one| names(one, group, plural))?;
+            Some(MatchingPolicy {
+                kind: *kind,
+                name: name.clone(),
+                location: location.clone(),
+                matches_create: constraints.rules.iter().any(|rule| rule.includes_operation("CREATE")),
+                expressions: expressions(policy),
+            })
+        };
+        self.locations.iter().filter_map(of_policy).collect()
+    }
+
     /// Returns true if a policy reads managedFields.
     pub fn read_managed_fields(&self) -> bool {
         self.objects.read_managed_fields()
@@ -315,6 +347,13 @@ fn authority(options: &AdmissionOptions, rbac: Rbac) -> (AuthorizerSource, bool)
     let privileged = |user: &UserInfo| user.groups.iter().any(|group| group == crdx_server::policies::rbac::PRIVILEGED);
     let known = options.user.as_ref().is_some_and(|user| privileged(user) || !rbac.is_empty());
     (AuthorizerSource::Rbac(rbac), known)
+}
+
+/// Returns the expressions of a policy that decide.
+fn expressions(policy: Policy) -> Vec<String> {
+    let validations = policy.validations.into_iter().map(|validation| validation.expression);
+    let variables = policy.variables.into_iter().map(|variable| variable.expression);
+    validations.chain(variables).chain(policy.match_conditions).collect()
 }
 
 /// Returns true if a rule names a resource.

@@ -1,5 +1,6 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
+use crate::commands::rehearse::possible_objects::PossibleObjects;
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
 use crdx_output::excerpt::{self, MessageSeverity};
@@ -381,8 +382,9 @@ pub fn case(entry: &RehearsedObject) -> Case {
 }
 
 /// Returns the case of the new CRD.
-pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange]) -> Case {
+pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange], possible: &PossibleObjects) -> Case {
     let mut case = Case::from_report(crd);
+    case.findings.extend(possible.findings(&crd.location));
     if !changes.is_empty() {
         case.findings.push(Finding {
             level: Level::Note,

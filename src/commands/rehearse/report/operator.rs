@@ -1,11 +1,12 @@
 //! The report of `rehearse` about all CRDs of an operator.
 
 use super::definition::{self, EffectCounts, plural};
-use super::{Common, Rehearsed};
+use super::operator_page::{self, OperatorPage};
+use super::{Common, Rehearsed, page};
 use crate::commands::exit::Exit;
 use crate::commands::rehearse::planned::{DeletedDefinition, OperatorObject, PlannedDefinition};
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
-use crate::commands::sink::{Ending, Output, Report};
+use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::report::Verdict;
 use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json::{self, identified};
@@ -158,7 +159,10 @@ impl Report for OperatorReport<'_> {
     }
 
     fn begin_cases(&mut self) -> Vec<Case> {
-        self.planned.iter().map(|one| definition::definition_case(&one.item, &one.plan.columns)).collect()
+        self.planned
+            .iter()
+            .map(|one| definition::definition_case(&one.item, &one.plan.columns, &one.possible))
+            .collect()
     }
 
     /// Returns the server's responses to the new CRDs.
@@ -179,6 +183,25 @@ impl Report for OperatorReport<'_> {
             let _ = writeln!(text, "{} is not among the new CRDs ({})", one.name, one.location);
         }
         text + "\n"
+    }
+
+    fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
+        self.shown(done).map(|object| match object {
+            OperatorObject::Updated(_, entry) => page::item(entry, n),
+            OperatorObject::Deleted(_, identity, location) => operator_page::deleted_item(identity, location, n),
+        })
+    }
+
+    fn page(&mut self, end: &Ending) -> Page {
+        let operator = OperatorPage {
+            planned: self.planned,
+            counts: &self.counts,
+            deleted: self.deleted,
+            lost: &self.lost,
+            unknown: self.unknown,
+            steps: self.steps(),
+        };
+        Page { head: operator.head(end.releases), ..page::objects() }
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
@@ -222,6 +245,7 @@ impl Report for OperatorReport<'_> {
             object([
                 ("definition", json::value(&one.item)),
                 ("columns", definition::columns_value(&one.plan.columns)),
+                ("possibleObjects", one.possible.value()),
                 ("summary", counts.value()),
             ])
         };
@@ -245,9 +269,10 @@ impl Report for OperatorReport<'_> {
             repeated.extend([&*printable::line(&line), "\n"]);
         }
         out.details(&repeated)?;
+        let possible = self.common.possible(self.planned.iter().map(|one| (one.plan.name.as_str(), &one.possible)));
         let steps = self.steps().text();
         let separator = if steps.is_empty() { "" } else { "\n" };
         let counts: String = self.lines().into_iter().map(|line| line + "\n").collect();
-        self.common.end(&format!("{steps}{separator}{counts}"), out)
+        self.common.end(&format!("{possible}{steps}{separator}{counts}"), out)
     }
 }

@@ -2,7 +2,8 @@
 //! of these objects.
 
 use super::definition::{EffectCounts, RehearsedObject};
-use crate::commands::sink::ItemGroup;
+use crate::commands::rehearse::possible_objects::PossibleObjects;
+use crate::commands::sink::{ItemGroup, Page as SinkPage, PageItem};
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
 use crdx_engine::report::{ObjectReport, Verdict};
 use crdx_output::excerpt::MessageSeverity;
@@ -12,12 +13,17 @@ use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
 
 /// The titles of the table.
-pub const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Location"];
+const TITLES: [&str; 8] = ["Next write", "Name", "Lost", "Appears", "Defaulted", "Changed", "Errors", "Location"];
 /// The maximum number of paths shown as bars.
 const MAX_BARS: usize = 20;
 
 /// Formats the head of the page, with the response to the CRD.
-pub fn head(counts: &EffectCounts, crd_item: &ObjectReport, columns: &[ColumnChange], releases: &ReleaseSet) -> String {
+pub fn head(
+    counts: &EffectCounts,
+    crd_item: &ObjectReport,
+    (columns, possible): (&[ColumnChange], &PossibleObjects),
+    releases: &ReleaseSet,
+) -> String {
     let total = plural(counts.objects(), "object");
     let refused = crd_item.verdict != Verdict::Accepted;
     let broken = counts.losing() + counts.invalid() + counts.unreadable();
@@ -45,20 +51,37 @@ pub fn head(counts: &EffectCounts, crd_item: &ObjectReport, columns: &[ColumnCha
     ];
     let mut text =
         Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &outcomes }.head();
+    text.push_str(&definition(crd_item, (columns, possible), ""));
+    text.push_str(&lost(counts));
+    text
+}
+
+/// Formats the response to a new CRD, with a paragraph of counts.
+pub fn definition(
+    crd_item: &ObjectReport,
+    (columns, possible): (&[ColumnChange], &PossibleObjects),
+    counts: &str,
+) -> String {
     let (class, verdict) = (
         Colour::for_verdict(crd_item.verdict).class(),
         badge(crd_item.verdict.text(), Colour::for_verdict(crd_item.verdict)),
     );
     let name = escaped(&crd_item.identity.name);
+    let mut text = String::new();
     let _ = writeln!(text, "<section class=\"object {class}\">\n<h3>{name} {verdict}</h3>");
     let _ = writeln!(text, "<p class=\"place\">{}</p>", escaped(&crd_item.location.to_string()));
+    text.push_str(counts);
     text.push_str(&problems(crd_item));
     if !columns.is_empty() {
         let lines: String = columns.iter().map(column).collect();
         let _ = writeln!(text, "<h4>Printer columns</h4>\n<ul class=\"paths\">{lines}</ul>");
     }
+    let possible = possible.text(&crd_item.identity.name);
+    if !possible.is_empty() {
+        let possible = escaped(&possible);
+        let _ = writeln!(text, "<h4>Objects that the old CRD accepts, stored or not</h4>\n<pre>{possible}</pre>");
+    }
     text.push_str("</section>\n");
-    text.push_str(&lost(counts));
     text
 }
 
@@ -113,14 +136,25 @@ fn next_write(entry: &RehearsedObject) -> (&'static str, Colour) {
     }
 }
 
+/// Returns what the page has around the objects, without the head.
+pub fn objects() -> SinkPage {
+    let table = ("<h2>Affected objects</h2>\n", &TITLES[..]);
+    SinkPage { table: Some(table), empty: "No stored object is affected.", ..SinkPage::default() }
+}
+
+/// Formats the `n`th object.
+pub fn item(entry: &RehearsedObject, n: usize) -> PageItem {
+    PageItem { rank: rank(entry), group: Some(group(entry)), row: row(entry, n), details: details(entry, n) }
+}
+
 /// Returns the group of an object on the page. All of these objects need attention.
-pub fn group(entry: &RehearsedObject) -> ItemGroup {
+fn group(entry: &RehearsedObject) -> ItemGroup {
     let (verdict, colour) = next_write(entry);
     ItemGroup { label: entry.identity.kind.clone(), verdict, colour, is_problem: true }
 }
 
 /// Returns the rank of an object on the page: invalid objects first, then uncertain ones, then the others.
-pub fn rank(entry: &RehearsedObject) -> usize {
+fn rank(entry: &RehearsedObject) -> usize {
     match next_write(entry).1 {
         Colour::Bad => 0,
         Colour::Unsure => 1,
@@ -129,7 +163,7 @@ pub fn rank(entry: &RehearsedObject) -> usize {
 }
 
 /// Formats the row of the `n`th object.
-pub fn row(entry: &RehearsedObject, n: usize) -> String {
+fn row(entry: &RehearsedObject, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let counts = match &entry.outcome {
         Ok(outcome) => {
@@ -155,7 +189,7 @@ pub fn row(entry: &RehearsedObject, n: usize) -> String {
 }
 
 /// Formats the details of the `n`th object.
-pub fn details(entry: &RehearsedObject, n: usize) -> String {
+fn details(entry: &RehearsedObject, n: usize) -> String {
     let (words, colour) = next_write(entry);
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{words}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",

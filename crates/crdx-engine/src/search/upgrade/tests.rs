@@ -9,7 +9,7 @@ fn crd(spec: &str) -> Value {
 }
 
 fn compared(old: &Value, new: &Value) -> VersionUpgrade {
-    let upgrade = upgrade(old, new, Release::NEWEST, Timestamp::default(), EFFORT).unwrap();
+    let upgrade = upgrade(old, new, Releases::both(Release::NEWEST), Timestamp::default(), EFFORT).unwrap();
     upgrade.versions.into_iter().next().unwrap()
 }
 

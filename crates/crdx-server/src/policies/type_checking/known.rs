@@ -56,6 +56,12 @@ impl KnownType {
         resources::discovered(release.emulated().number().into()).map(of)
     }
 
+    /// Returns the plural name of the resource.
+    pub fn plural(&self) -> &str {
+        let [plural, _] = &self.resources;
+        plural
+    }
+
     /// Returns true if the kind is built into Kubernetes.
     pub fn is_built_in(&self) -> bool {
         self.definition.is_none()

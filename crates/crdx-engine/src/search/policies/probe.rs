@@ -1,0 +1,161 @@
+//! The servers with the old and the new policies, and what they answer to the create of an object.
+
+use super::PolicyUpgrade;
+use crate::kubectl::send::Sender as _;
+use crate::kubectl::{Operation, request};
+use crate::simulation::admission::Admission;
+use crate::simulation::built_in_server::BuiltInServer;
+use crate::simulation::known_cluster::KnownCluster;
+use crate::simulation::server_configuration::ServerConfiguration;
+use crdx_server::policies::denial::Origin;
+use crdx_server::policies::model::PolicyKind;
+use crdx_server::policies::type_checking::KnownType;
+use crdx_server::server::http::address;
+use crdx_server::server::{AdmissionPlugins, Response, Server};
+use crdx_types::resources::of_kind;
+use crdx_value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The namespace of the objects.
+const NAMESPACE: &str = "default";
+
+/// What the failure of a policy causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PolicyFailure {
+    /// The request is denied.
+    Denied,
+    /// The response has a warning.
+    Warned,
+    /// The audit log has an annotation.
+    Audited,
+}
+
+/// The answer to a valid object.
+pub struct Verdict {
+    /// The policies that fail, with what this causes and the message.
+    pub failures: BTreeMap<String, (PolicyFailure, String)>,
+    /// The policies that depend on what is not known.
+    pub undecided: BTreeSet<String>,
+}
+
+/// The servers with the policies of one side.
+struct Side<'a> {
+    admission: Option<&'a Admission>,
+    cluster: Option<Arc<KnownCluster>>,
+    built_in: BuiltInServer,
+}
+
+/// The servers with the policies of both sides.
+pub struct PolicyServers<'a> {
+    upgrade: &'a PolicyUpgrade<'a>,
+    old: Option<Side<'a>>,
+    new: Side<'a>,
+}
+
+impl<'a> PolicyServers<'a> {
+    pub fn new(upgrade: &'a PolicyUpgrade<'a>) -> Self {
+        let side = |admission: &'a Admission| Side {
+            admission: Some(admission),
+            cluster: Some(admission.cluster()),
+            built_in: BuiltInServer::new(configuration(upgrade)),
+        };
+        Self { upgrade, old: upgrade.old.map(side), new: side(upgrade.new) }
+    }
+
+    /// Returns the probe for a kind; `None` if a server does not serve it.
+    pub fn probe(&'a self, kind: &KnownType, definition: Option<&Value>) -> Option<PolicyProbe<'a>> {
+        let minor = self.upgrade.release.minor().number().into();
+        let namespaced = match definition {
+            Some(crd) => crd.str_at(&["spec", "scope"]) == Some("Namespaced"),
+            None => of_kind(&kind.kind.api_version(), &kind.kind.kind, minor)?.namespaced,
+        };
+        let (group, version) = (&kind.kind.group, &kind.kind.version);
+        let collection = address::collection(group, version, kind.plural(), namespaced.then_some(NAMESPACE));
+        let custom = |side: &Side<'_>| {
+            let Some(definition) = definition else { return Some(None) };
+            let server = side.custom_server(self.upgrade);
+            server.seed_definition(definition, self.upgrade.now).ok()?;
+            Some(Some(server))
+        };
+        let old = match &self.old {
+            Some(side) => Some((side, custom(side)?)),
+            None => None,
+        };
+        Some(PolicyProbe { collection, old, new: (&self.new, custom(&self.new)?) })
+    }
+}
+
+fn configuration(upgrade: &PolicyUpgrade<'_>) -> ServerConfiguration {
+    ServerConfiguration {
+        release: upgrade.release,
+        now: upgrade.now,
+        tracks_fields: false,
+        plugins: AdmissionPlugins::all(),
+        service_ranges: Vec::new(),
+    }
+}
+
+impl Side<'_> {
+    fn custom_server(&self, upgrade: &PolicyUpgrade<'_>) -> Server {
+        let builder = Server::builder(upgrade.release, 0).without_managed_fields();
+        match self.admission {
+            Some(admission) => admission.server(builder, upgrade.now, NAMESPACE),
+            None => builder.build(),
+        }
+    }
+}
+
+/// The servers for one kind; that of a built-in kind is shared with the other built-in kinds.
+pub struct PolicyProbe<'a> {
+    collection: String,
+    old: Option<(&'a Side<'a>, Option<Server>)>,
+    new: (&'a Side<'a>, Option<Server>),
+}
+
+impl PolicyProbe<'_> {
+    /// Returns the effects of the new policies on the create of an object; `None` if it is not valid.
+    pub fn ask(&self, object: &Value) -> Option<Verdict> {
+        let (side, server) = &self.new;
+        let mut response = self.create(side, server.as_ref(), object);
+        if response.trace.is_unfinished {
+            return None;
+        }
+        let findings = response.trace.policies.take().unwrap_or_default();
+        if response.code >= 400 && findings.denials.is_empty() {
+            return None;
+        }
+        let mut failures = BTreeMap::new();
+        let lists = [
+            (PolicyFailure::Denied, &findings.denials),
+            (PolicyFailure::Warned, &findings.warnings),
+            (PolicyFailure::Audited, &findings.audits),
+        ];
+        for (failure, origins) in lists {
+            for Origin { policy, message, .. } in origins.iter().filter(|one| one.policy_kind == PolicyKind::Validating)
+            {
+                failures.entry(policy.clone()).or_insert_with(|| (failure, message.clone()));
+            }
+        }
+        let undecided = findings.unevaluated.iter().filter(|one| one.decides).map(|one| one.policy.clone());
+        Some(Verdict { failures, undecided: undecided.collect() })
+    }
+
+    /// Returns true if the old policies allow the create of an object.
+    pub fn old_allows(&self, object: &Value) -> bool {
+        let Some((side, server)) = &self.old else { return true };
+        let mut response = self.create(side, server.as_ref(), object);
+        let findings = response.trace.policies.take().unwrap_or_default();
+        response.code < 400 && !findings.unevaluated.iter().any(|one| one.decides)
+    }
+
+    fn create(&self, side: &Side<'_>, server: Option<&Server>, object: &Value) -> Response {
+        let server = server.unwrap_or_else(|| side.built_in.server(side.admission, NAMESPACE));
+        let path = format!("{}?dryRun=All&fieldValidation=Strict", self.collection);
+        let request = request::plain(Operation::Create, &path, object.clone());
+        match &side.cluster {
+            Some(cluster) => cluster.send(server, request),
+            None => server.handle_owned(request),
+        }
+    }
+}
