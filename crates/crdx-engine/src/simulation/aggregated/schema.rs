@@ -209,10 +209,10 @@ mod tests {
             violations(object),
             [
                 "unknown field \"spec.hots\"",
-                "spec.port: the type is boolean, and must be string or integer",
-                "spec.weights[0]: the type is number, and must be integer",
                 "spec.labels.a: the type is integer, and must be string",
                 "spec.policy: Unsupported value: \"Deny\": supported values: \"Allow\", \"Redirect\"",
+                "spec.port: the type is boolean, and must be string or integer",
+                "spec.weights[0]: the type is number, and must be integer",
                 "spec.to: Required value"
             ]
         );
