@@ -160,9 +160,9 @@ impl Saved {
         match read_all(source, resource, &mut |object| Some(saved_form(saved, object))) {
             Ok(objects) => {
                 self.description.saved.push(saved.qualified());
-                objects.into_iter().for_each(|object| {
+                for object in objects {
                     self.add(object, |kind, name| file_of(saved, kind, name));
-                });
+                }
             }
             Err(error) if error.unreachable => return Err(error),
             Err(error) => {
@@ -188,7 +188,9 @@ impl Saved {
                 let Resource { group, version, plural, .. } = resource.clone();
                 let saved = SavedParams { group, version, plural, names: wanted.names };
                 let file = file_of_params(&saved);
-                objects.into_iter().for_each(|object| self.add(object, |_, _| file.clone()));
+                for object in objects {
+                    self.add(object, |_, _| file.clone());
+                }
                 self.description.params.push(saved);
             }
             Err(error) if error.unreachable => return Err(error),

@@ -134,7 +134,7 @@ fn a_folder_without_a_profile_is_an_error() {
     saved(&place, ".", "100m").ends(2, &["is not empty, and has no profile"]);
 }
 
-/// The cluster with a policy whose params are a ConfigMap, and an aggregated API.
+/// The cluster with a policy that has params, and an aggregated API.
 fn with_params(path: &str) -> Reply {
     const ADMISSION: &str = "/apis/admissionregistration.k8s.io/v1";
     let list = |kind: &str, item: &str| {
