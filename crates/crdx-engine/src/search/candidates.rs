@@ -136,6 +136,7 @@ pub fn values(old: Option<&Schema>, new: Option<&Schema>) -> Vec<Value> {
         .into_iter()
         .flat_map(|fields| (0..GENERATED).map(move |number| generate::value(known, fields, number)))
         .collect();
+    all.extend(pair(known));
     let narrow = limited(known, new);
     for value in &made {
         all.extend(beyond(&narrow, value));
@@ -178,6 +179,16 @@ fn limited(old: &Schema, new: Option<&Schema>) -> Schema {
 fn repeated(value: &Value) -> Vec<Value> {
     let Some((first, _)) = value.as_array().and_then(<[Value]>::split_first) else { return Vec::new() };
     vec![vec![first.clone(), first.clone()].into()]
+}
+
+/// Returns a list of two different items.
+fn pair(schema: &Schema) -> Option<Value> {
+    let item = schema.items_schema()?;
+    let made = (0..GENERATED).map(|number| generate::value(item, ExampleFields::Minimal, number));
+    let mut items = item.enum_.iter().cloned().chain(made);
+    let first = items.next()?;
+    let second = items.find(|one| *one != first)?;
+    Some(vec![first, second].into())
 }
 
 /// Returns texts that match the pattern of a node, of different lengths.

@@ -167,7 +167,9 @@ impl<'r> Run<'r> {
 
     /// Searches until `policies` policies have an object that fails, and one is allowed, or the effort is spent.
     fn search(&mut self, bases: &[Value], policies: usize) {
-        bases.iter().for_each(|base| self.ask(base));
+        for base in bases {
+            self.ask(base);
+        }
         for base in bases {
             for changes in self.candidates.at_each(base).flatten() {
                 if self.is_over(policies) {

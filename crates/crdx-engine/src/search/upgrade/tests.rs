@@ -113,3 +113,14 @@ fn the_same_seed_gives_the_same_answers() {
     );
     assert_eq!(answers(old, new), answers(old, new));
 }
+
+#[test]
+fn a_list_of_two_different_items_is_tried() {
+    let list = |more: &str| {
+        format!(
+            "{{type: object, properties: {{a: {{type: array, maxItems: 4, items: {{type: string, enum: [p, q]}}{more}}}}}}}"
+        )
+    };
+    let rule = ", x-kubernetes-validations: [{rule: 'size(self) < 2 || self[0] == self[1]'}]";
+    assert_eq!(created(&list(""), &list(rule)), r#"{"a":["p","q"]}"#);
+}
