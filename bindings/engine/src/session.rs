@@ -14,7 +14,7 @@ use crdx_server::server::{
 };
 use crdx_value::Value;
 use crdx_value::release::Release;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -69,6 +69,7 @@ impl Session {
             .with_built_in_kinds()
             .with_content_validation()
             .with_generated_fields()
+            .with_reviews(HashMap::new())
             .with_pause_before_removal(PAUSE_BEFORE_REMOVAL)
             .build();
         Ok(Self { server, requests: BTreeMap::new(), watches: BTreeMap::new() })

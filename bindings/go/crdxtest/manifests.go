@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"sigs.k8s.io/yaml"
 )
@@ -34,13 +35,11 @@ func readManifests(paths []string) ([]manifest, error) {
 				return err
 			}
 			for _, document := range bytes.Split(text, []byte("\n---")) {
-				var kind struct {
-					Kind string `json:"kind"`
-				}
-				if err := yaml.Unmarshal(document, &kind); err != nil {
+				isDefinition, err := isDefinition(document)
+				if err != nil {
 					return fmt.Errorf("%s: %w", file, err)
 				}
-				if kind.Kind == "CustomResourceDefinition" {
+				if isDefinition {
 					found = append(found, manifest{file, document})
 				}
 			}
@@ -59,6 +58,26 @@ func isManifest(file string) bool {
 		return true
 	}
 	return false
+}
+
+var (
+	definition = []byte("CustomResourceDefinition")
+	// The kind of an object in YAML with blocks. To parse a large CRD takes longer than to start a server.
+	definitionKind = regexp.MustCompile(`(?m)^kind: *["']?CustomResourceDefinition["']? *\r?$`)
+)
+
+func isDefinition(document []byte) (bool, error) {
+	if !bytes.Contains(document, definition) {
+		return false, nil
+	}
+	if definitionKind.Match(document) {
+		return true, nil
+	}
+	var object struct {
+		Kind string `json:"kind"`
+	}
+	err := yaml.Unmarshal(document, &object)
+	return object.Kind == string(definition), err
 }
 
 // create creates a CRD.

@@ -70,7 +70,7 @@ func (p *compiledProgram) newInstance() (*instance, error) {
 	config := wazero.NewModuleConfig().WithName("").WithSysWalltime().WithSysNanotime().WithStartFunctions().
 		WithStdin(&i.input).WithStdout(&i.output).WithStderr(&i.errors)
 	var err error
-	i.module, err = p.runtime.InstantiateModule(context.Background(), p.module, config)
+	i.module, err = p.runtime.InstantiateModule(withReservedMemory(context.Background()), p.module, config)
 	return i, err
 }
 

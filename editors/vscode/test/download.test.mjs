@@ -22,7 +22,7 @@ before(async () => {
   server = createServer((request, response) => {
     requests.push(request.url);
     const file = files[request.url.split('/').pop()];
-    response.writeHead(file ? 200 : 404).end(file);
+    response.writeHead(file === undefined ? 404 : 200).end(file);
   });
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
 });

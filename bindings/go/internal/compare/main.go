@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/OWNER/kubectl-crdx/bindings/go/crdxtest"
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -21,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 var kind = schema.GroupVersionKind{Group: "toys.example.com", Version: "v1", Kind: "Kite0"}
 
 func main() {
-	log.SetLogger(zap.New(zap.UseDevMode(false), zap.WriteTo(os.Stderr)))
+	log.SetLogger(logr.Discard())
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: compare in-process|envtest")
 		os.Exit(2)
