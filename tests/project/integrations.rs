@@ -691,7 +691,8 @@ fn the_image_has_only_the_program() {
     // The last stage is built unless another is named.
     assert!(minimal.starts_with("scratch AS minimal\n") && !minimal.contains("\nRUN"), "{minimal}");
     assert!(stages.iter().all(|stage| stage.contains("\nUSER 65532:65532\n")));
-    let labels = ["title", "description", "licenses", "url", "source", "documentation", "version", "revision", "created"];
+    let labels =
+        ["title", "description", "licenses", "url", "source", "documentation", "version", "revision", "created"];
     for label in labels {
         assert!(stages.iter().all(|stage| stage.contains(&format!("org.opencontainers.image.{label}="))), "{label}");
     }

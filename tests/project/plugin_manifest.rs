@@ -126,7 +126,8 @@ fn every_platform_is_known_and_unique() {
 #[test]
 fn the_template_of_the_release_bot_is_the_manifest() {
     let read = |file: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
-    let without_comments = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let without_comments =
+        |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
     let version = format!("v{}", env!("CARGO_PKG_VERSION"));
     let filled = without_comments(&read(".krew.yaml")).replace("{{ .TagName }}", &version);
     let sum = "\n    sha256: \"0000000000000000000000000000000000000000000000000000000000000000\"";

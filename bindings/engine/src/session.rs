@@ -7,6 +7,7 @@ use crate::frame::Frame;
 use crate::message::Message;
 use crate::outgoing;
 use crate::webhook_calls::WebhookCalls;
+use crdx_kinds::kubernetes_service;
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{
     CallOutcome, Calls, Namespaces, Paused, Progress, Reply, Request, Response, SYSTEM_NAMESPACES, Server, Timestamp,
@@ -21,6 +22,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The time between the two writes of a deletion, in which controllers see the marked object.
 const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
+
+/// The cluster IP of the Service `kubernetes`, and the port of the API server behind it.
+const CLUSTER_IP: &str = "10.0.0.1";
+const PORT: u16 = 6443;
 
 /// The reason why the settings start no server.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +77,7 @@ impl Session {
             .with_reviews(HashMap::new())
             .with_pause_before_removal(PAUSE_BEFORE_REMOVAL)
             .build();
+        kubernetes_service::publish(&server, CLUSTER_IP, PORT, now());
         Ok(Self { server, requests: BTreeMap::new(), watches: BTreeMap::new() })
     }
 

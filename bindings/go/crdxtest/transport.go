@@ -76,6 +76,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// CloseIdleConnections does nothing, as there are none. client-go asks for this method.
+func (t *transport) CloseIdleConnections() {}
+
 // reply is the reply to one request, and the body of its response. Frames wait in it until they are read.
 type reply struct {
 	started chan header

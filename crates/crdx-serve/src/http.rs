@@ -67,7 +67,8 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         return refuse(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
     };
     let headers = parts.headers.iter();
-    let impersonated = impersonated(headers.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))));
+    let impersonated =
+        impersonated(headers.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))));
     if let (Some(other), Some(user)) = (&impersonated, &user)
         && user.is_anonymous()
     {

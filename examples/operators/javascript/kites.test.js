@@ -65,12 +65,16 @@ describe.each(Object.entries(ways))("%s", (_, start) => {
 
   test("a watch sees each change", async () => {
     const { metadata } = await create("a", { length: 3 });
-    const event = await new Promise((resolve, reject) => {
-      const path = "/apis/toys.example.com/v1/namespaces/default/kites";
-      const started = new k8s.Watch(config).watch(path, { resourceVersion: metadata.resourceVersion }, (type, object) => resolve([type, object.spec.length]), reject);
-      started.then(() => api.patchNamespacedCustomObject({ ...where, name: "a", body: { spec: { length: 5 } } }, merge));
+    const path = "/apis/toys.example.com/v1/namespaces/default/kites";
+    const { resourceVersion } = metadata;
+    const watch = new k8s.Watch(config);
+    let request;
+    const event = new Promise((resolve, reject) => {
+      request = watch.watch(path, { resourceVersion }, (type, object) => resolve([type, object.spec.length]), reject);
     });
-    expect(event).toEqual(["MODIFIED", 5]);
+    await request;
+    await api.patchNamespacedCustomObject({ ...where, name: "a", body: { spec: { length: 5 } } }, merge);
+    expect(await event).toEqual(["MODIFIED", 5]);
   });
 
   test("built-in kinds are served", async () => {
