@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { servers } from "./index.js";
 
 export default async function fetchWithNodeStreams(input, init = {}) {
-  const url = typeof input === "string" ? input : input.url;
+  const url = String(input.url ?? input);
   const { agent, ...rest } = init;
   const response = await (servers.get(new URL(url).host)?.fetch ?? fetch)(url, rest);
   const { body } = response;
