@@ -38,5 +38,6 @@ chroot "$root" env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/root /bin/bash -ec
 in_image "git --version; helm version --short; kustomize version; kubectl-crdx version"
 in_image "kubectl-crdx validate --offline --crds crds objects/accepted.yaml"
 in_image "kubectl-crdx validate --offline --crds crds --old git:HEAD objects/accepted.yaml"
-in_image "kubectl-crdx validate --offline -R --render render --crds crds"
+# The examples have errors in a template, in a patch and in a base.
+in_image "kubectl-crdx validate --offline -R --render render --crds crds" || [ $? = 1 ]
 echo "ok: the root file system of the image for pipelines ($(du -sm "$root" | cut -f1) MB)"
