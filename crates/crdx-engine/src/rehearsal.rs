@@ -15,7 +15,7 @@ use crate::report::Difference;
 use crdx_server::server::http::address;
 use crdx_server::server::{Method, Request, Response, ResponseBody, SeedError, Server, Timestamp};
 use crdx_value::GoError;
-use crdx_value::field::{ErrorList, ErrorType, UNFINISHED};
+use crdx_value::field::{ErrorList, ErrorType, FieldError, UNFINISHED};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::sort::sort_by_key;
 use crdx_value::{Value, object};
@@ -65,6 +65,8 @@ pub struct ObjectOutcome {
     pub difference: Difference,
     /// The validation errors under the new CRD.
     pub errors: ErrorList,
+    /// True if the old CRD has an error of the same type in each of these fields, so that the upgrade is not their cause.
+    pub was_invalid: bool,
     /// The result of an update that only adds a label.
     pub edit: Edit,
     /// Printer column cells that change: column, before, after.
@@ -237,6 +239,16 @@ impl Plan {
         if errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
             return Err(RehearsalError::New(UNFINISHED.into()));
         }
+        let was_invalid = match (&stage.old, &before) {
+            (Some(old), Some(before)) if !errors.is_empty() => {
+                let known = old.validate_object(&self.name, &old_version, before).map(|verdict| verdict.errors);
+                let known = known.unwrap_or_default();
+                let is_known =
+                    |new: &FieldError| known.iter().any(|old| (old.kind, &old.field) == (new.kind, &new.field));
+                errors.iter().all(is_known)
+            }
+            _ => false,
+        };
         let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
         let difference = match &before {
             Some(before) => Difference::between(&comparable(before, false), &comparable(&after, false), &kept),
@@ -252,7 +264,7 @@ impl Plan {
             _ => Vec::new(),
         };
         let moved_to = (old_version != new_version).then_some(new_version);
-        Ok(ObjectOutcome { difference, errors, edit, cells, moved_to })
+        Ok(ObjectOutcome { difference, errors, was_invalid, edit, cells, moved_to })
     }
 
     /// The path of all stored objects, as the cluster with the old CRD serves them.

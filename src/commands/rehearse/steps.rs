@@ -87,6 +87,12 @@ impl UpgradeSteps {
             );
             self.before.push(step(text, None));
         }
+        if let Some((count, version)) = counts.moved() {
+            let text = format!(
+                "change the manifests of {name} ({count}) to the version {version}: the new CRD no longer serves theirs"
+            );
+            self.before.push(step(text, None));
+        }
         if counts.losing() > 0 {
             let text = format!("save the objects of {name}: fields of {} are lost", plural(counts.losing(), "object"));
             self.before.push(step(text, Some(save(name))));

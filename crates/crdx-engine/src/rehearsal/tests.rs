@@ -40,6 +40,22 @@ fn an_object_loses_gains_and_breaks() {
 }
 
 #[test]
+fn an_object_that_was_invalid_does_not_become_so() {
+    let old = crd(r#"{"length":{"type":"integer","maximum":50},"tail":{"type":"string"}}"#);
+    let new = crd(r#"{"length":{"type":"integer","maximum":9},"tail":{"type":"string","maxLength":2}}"#);
+    let plan = Plan::new(Some(old), new, Releases::both(Release::NEWEST), Timestamp::default()).unwrap();
+    let stage = plan.stage().unwrap();
+    let outcome = |spec: &str| {
+        let outcome = plan.rehearse(&stage, "ns", kite(spec)).unwrap();
+        (outcome.errors.len(), outcome.was_invalid)
+    };
+    assert_eq!(outcome(r#"{"length":60}"#), (1, true));
+    assert_eq!(outcome(r#"{"length":30}"#), (1, false));
+    assert_eq!(outcome(r#"{"length":60,"tail":"blue"}"#), (2, false), "the second error is new");
+    assert_eq!(outcome(r#"{"length":1}"#), (0, false));
+}
+
+#[test]
 fn a_field_that_was_pruned_appears() {
     let old = crd(r#"{"length":{"type":"integer"}}"#);
     let new = crd(r#"{"length":{"type":"integer"},"tail":{"type":"object","properties":{

@@ -36,14 +36,18 @@ pub struct RehearsedObject {
 impl RehearsedObject {
     /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
-        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || !outcome.errors.is_empty())
+        let becomes_invalid = |outcome: &ObjectOutcome| !outcome.errors.is_empty() && !outcome.was_invalid;
+        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || becomes_invalid(outcome))
     }
 
-    /// Returns true if the upgrade affects the object.
+    /// Returns true if the upgrade affects the object, or the object is invalid.
     pub fn is_touched(&self) -> bool {
         self.breaks()
             || self.must_migrate
-            || self.outcome.as_ref().is_ok_and(|f| !f.difference.is_empty() || !f.cells.is_empty())
+            || self.outcome.as_ref().is_ok_and(|outcome| {
+                let is_read_differently = !outcome.difference.is_empty() || outcome.moved_to.is_some();
+                is_read_differently || !outcome.cells.is_empty() || outcome.was_invalid
+            })
     }
 }
 
@@ -59,9 +63,13 @@ pub struct EffectCounts {
     invalid: usize,
     editable: usize,
     blocked: usize,
+    already_invalid: usize,
     unreadable: usize,
     shown_otherwise: usize,
     to_migrate: usize,
+    moved: usize,
+    /// The version in which objects of versions that are no longer served are read.
+    moved_to: Option<String>,
     unknown: usize,
     /// The number of objects that lose a field, by path without indices.
     lost: BTreeMap<String, usize>,
@@ -88,10 +96,16 @@ impl EffectCounts {
         self.appearing += usize::from(!outcome.difference.appearing.is_empty());
         self.defaulted += usize::from(!outcome.difference.defaulted.is_empty());
         self.changed += usize::from(!outcome.difference.changed.is_empty());
-        self.invalid += usize::from(!outcome.errors.is_empty());
+        if let Some(version) = &outcome.moved_to {
+            self.moved += 1;
+            self.moved_to.get_or_insert_with(|| version.clone());
+        }
+        self.already_invalid += usize::from(outcome.was_invalid);
+        self.invalid += usize::from(!outcome.errors.is_empty() && !outcome.was_invalid);
         self.shown_otherwise += usize::from(!outcome.cells.is_empty());
         match outcome.edit {
             Edit::Untried => {}
+            _ if outcome.was_invalid => {}
             Edit::Passes => self.editable += 1,
             Edit::Blocked(_) => self.blocked += 1,
         }
@@ -163,6 +177,10 @@ impl EffectCounts {
     pub fn to_migrate(&self) -> usize {
         self.to_migrate
     }
+    /// The number of objects in versions that are no longer served, and the version in which they are read.
+    pub fn moved(&self) -> Option<(usize, &str)> {
+        Some((self.moved, self.moved_to.as_deref()?))
+    }
     /// The number of objects for which the effect is unknown.
     pub fn unknown(&self) -> usize {
         self.unknown
@@ -215,7 +233,9 @@ impl EffectCounts {
             (a, b) => format!("invalid ({a} still editable, {b} blocked)"),
         };
         part(self.invalid, &outcomes);
+        part(self.already_invalid, "invalid before the upgrade, too");
         part(self.unreadable, "unreadable under the new CRD");
+        part(self.moved, "in a version that is no longer served");
         part(self.to_migrate, "to rewrite before the upgrade");
         part(self.unknown, "cannot tell");
         let objects = plural(self.objects, "object");
@@ -235,7 +255,9 @@ impl EffectCounts {
             ("invalid", self.invalid),
             ("editable", self.editable),
             ("blocked", self.blocked),
+            ("alreadyInvalid", self.already_invalid),
             ("unreadable", self.unreadable),
+            ("moved", self.moved),
             ("toMigrate", self.to_migrate),
             ("cannotTell", self.unknown),
         ];
@@ -267,6 +289,9 @@ fn without_indices(path: &str) -> String {
     out
 }
 
+/// The note of an object that the upgrade does not make invalid.
+const ALREADY_INVALID: &str = "invalid before the upgrade, too";
+
 /// The columns of the table.
 pub const COLUMNS: &[Column] = &[
     Column::location("LOCATION"),
@@ -288,7 +313,12 @@ pub fn row(entry: &RehearsedObject) -> Vec<Cell> {
             let difference = &outcome.difference;
             let (next, note) = match outcome.edit {
                 Edit::Untried if entry.must_migrate => (Cell::from("accepted"), "rewrite it before the upgrade"),
+                Edit::Untried if outcome.moved_to.is_some() => {
+                    (Cell::from("accepted"), "its version is no longer served")
+                }
                 Edit::Untried => (Cell::from("accepted"), ""),
+                Edit::Passes if outcome.was_invalid => (Cell::from("accepted"), ALREADY_INVALID),
+                Edit::Blocked(_) if outcome.was_invalid => (Cell::from("rejected"), ALREADY_INVALID),
                 Edit::Passes => (Cell::painted("accepted", Paint::Yellow), "if it leaves the invalid fields unchanged"),
                 Edit::Blocked(_) => (Cell::painted("rejected", Paint::Red), ""),
             };
@@ -340,8 +370,9 @@ pub fn case(entry: &RehearsedObject) -> Case {
             "unreadable"
         }
         Ok(outcome) => {
+            let level = if outcome.was_invalid { Level::Note } else { Level::Error };
             for (error, location) in outcome.errors.iter().zip(&entry.locations) {
-                finding(Level::Error, error.kind.reason(), error.to_string(), location);
+                finding(level, error.kind.reason(), error.to_string(), location);
             }
             match (&outcome.edit, outcome.difference.lost.is_empty()) {
                 (Edit::Blocked(_), _) => "blocked",
@@ -361,7 +392,9 @@ pub fn case(entry: &RehearsedObject) -> Case {
         ];
         let counts: Vec<String> =
             counts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
-        let mut message = if counts.is_empty() { "shown differently".to_owned() } else { counts.join(", ") };
+        let without_changes =
+            if outcome.moved_to.is_some() { "in a version that is no longer served" } else { "shown differently" };
+        let mut message = if counts.is_empty() { without_changes.to_owned() } else { counts.join(", ") };
         if entry.must_migrate {
             message.push_str("; rewrite it before the upgrade");
         }
@@ -521,6 +554,9 @@ pub fn value(entry: &RehearsedObject) -> Value {
             put("cells", Value::Array(cells.collect()));
             if let Some(version) = &outcome.moved_to {
                 put("readAs", version.as_str().into());
+            }
+            if outcome.was_invalid {
+                put("alreadyInvalid", true.into());
             }
             match &outcome.edit {
                 Edit::Untried => {}

@@ -6,7 +6,6 @@ use crate::validation::resource::names::extended_resource_name;
 use crate::validation::resource::{AlreadyStored, MAX_LIST, fits, opaque, selectors};
 use crdx_value::Value;
 use crdx_value::field::ROOT;
-use crdx_value::release::V1_36;
 
 /// `ValidateDeviceClass` and `ValidateDeviceClassUpdate`
 pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Option<&Value>) {
@@ -24,8 +23,7 @@ pub(crate) fn validate(errors: &mut Errors, object: &FieldValue<'_, '_>, old: Op
         }
     }
     let name = spec.child("extendedResourceName");
-    // Before 1.36, the server dropped the field.
-    if name.is_set() && errors.release.since(V1_36) {
+    if name.is_set() {
         extended_resource_name(errors, &name);
     }
 }
