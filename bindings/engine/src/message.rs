@@ -10,7 +10,7 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub enum Message {
     /// A request to the server.
-    Request(Request),
+    Request(Box<Request>),
     /// The outcome of a webhook's call, whose number is that of its frame.
     Outcome(i64, CallOutcome),
     /// The pause of a request is over.
@@ -41,7 +41,7 @@ impl Message {
         } else if is("bookmark") {
             Self::Bookmark
         } else {
-            Self::Request(request(frame, now))
+            Self::Request(Box::new(request(frame, now)))
         }
     }
 }

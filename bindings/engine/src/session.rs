@@ -88,7 +88,11 @@ impl Session {
         match Message::read(frame, now()) {
             Message::Request(request) => {
                 let (calls, made) = (self.server.calls(), WebhookCalls::default());
-                self.attempt(id, OpenRequest { request, calls, made, attempts: 0, paused: None }, &mut frames);
+                self.attempt(
+                    id,
+                    OpenRequest { request: *request, calls, made, attempts: 0, paused: None },
+                    &mut frames,
+                );
             }
             Message::Outcome(number, outcome) => self.record(id, number, outcome, &mut frames),
             Message::Resume => {
