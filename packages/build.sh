@@ -3,8 +3,9 @@
 #
 #   packages/build.sh OUT PLATFORM=PROGRAM…      platforms as in plugin-manifest/crdx.yaml
 #
-# Writes a wheel per platform, the packages of npm, and a jar with the programs of all platforms. Needs Python with hatchling and
-# build, Node.js with npm, and Maven; CRDX_PYTHON names the Python to use, CRDX_GROUP the group of the jar.
+# Writes a wheel per platform, the packages of npm, and a jar with the programs of all platforms, and prints their sizes. Needs Python
+# with hatchling and build, Node.js with npm, Maven, and the WebAssembly of bindings/build.sh; CRDX_PYTHON names the Python to use,
+# CRDX_GROUP the group of the jar.
 set -euo pipefail
 
 [ $# -ge 2 ] || { echo "usage: packages/build.sh OUT PLATFORM=PROGRAM…" >&2; exit 2; }
@@ -27,6 +28,15 @@ for entry in "$@"; do
 done
 
 rm -rf "$out/npm"
+(
+    mkdir "$programs/types" && cd "$programs/types"
+    npm install --silent --no-audit --no-fund json-schema-to-typescript@15
+    node "$here/npm/types.mjs" >reports.d.ts
+)
+mkdir -p "$out/npm"
+cp -r "$here/npm/engine" "$out/npm/engine"
+gunzip -c "$here/../bindings/go/crdxtest/engine.wasm.gz" >"$out/npm/engine/engine.wasm"
+cp "$programs/types/reports.d.ts" "$out/npm/engine/"
 node "$here/npm/build.mjs" "$version" "$out/npm" "$@"
 for package in "$out"/npm/*/; do
     (cd "$package" && npm pack --silent --pack-destination "$out")
@@ -37,3 +47,5 @@ sed -i.bak -e "s|<version>0.0.0</version>|<version>$version</version>|" \
     -e "s|<groupId>io.github.OWNER</groupId>|<groupId>${CRDX_GROUP:-io.github.OWNER}</groupId>|" "$programs/java/pom.xml"
 mvn --quiet --batch-mode --file "$programs/java/pom.xml" "-Dcrdx.programs=$programs/bin" package
 cp "$programs/java/target/kubectl-crdx-junit-$version.jar" "$out/"
+
+stat -c '%s bytes: %n' "$out"/*.whl "$out"/*.tgz "$out"/*.jar "$out/npm/engine/engine.wasm"

@@ -4,7 +4,7 @@
 #
 #   packages/test.sh PROGRAM
 #
-# Needs Python, Node.js with npm, and Java with Maven, and their registries.
+# Needs Python, Node.js with npm, and Java with Maven, and their registries, and the WebAssembly of bindings/build.sh.
 set -euo pipefail
 
 [ $# = 1 ] || { echo "usage: packages/test.sh PROGRAM" >&2; exit 2; }
@@ -23,7 +23,6 @@ esac
 python3 -m venv "$work/tools"
 "$work/tools/bin/pip" install --quiet build hatchling
 CRDX_PYTHON=$work/tools/bin/python "$here/build.sh" "$work/packages" "$platform=$program"
-ls -l "$work/packages"/*.whl "$work/packages"/*.tgz "$work/packages"/*.jar
 cp -r "$here/../examples/operators" "$work/operators"
 
 echo "== Python"
@@ -35,7 +34,8 @@ env -i HOME="$work" PATH=/usr/bin:/bin "$work/python/bin/kubectl-crdx" version
 echo "== npm"
 (
     cd "$work/operators/javascript"
-    npm install --silent --no-audit --no-fund "$work"/packages/kubectl-crdx-"$npm"-*.tgz "$work"/packages/kubectl-crdx-[0-9]*.tgz
+    npm install --silent --no-audit --no-fund "$work"/packages/kubectl-crdx-"$npm"-*.tgz "$work"/packages/kubectl-crdx-[0-9]*.tgz \
+        "$work"/packages/kubectl-crdx-engine-*.tgz
     npm test
     npx kubectl-crdx version
 )

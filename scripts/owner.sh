@@ -9,6 +9,6 @@ owner=${1:-}
 [[ $owner =~ ^[A-Za-z0-9-]+$ ]] || { echo "owner.sh: name the user or organization: scripts/owner.sh NAME" >&2; exit 1; }
 git grep -lI -e 'OWNER/kubectl-crdx' -e '@OWNER' -- ':!scripts' ':!tests' ':!plugin-manifest' |
     while read -r file; do
-        sed -i "s#OWNER/kubectl-crdx#$owner/kubectl-crdx#g; s#@OWNER#@$owner#g" "$file"
+        sed -i "s#OWNER/kubectl-crdx#$owner/kubectl-crdx#g; s#@OWNER#@$owner#g; s#repo_owner: OWNER#repo_owner: $owner#" "$file"
         echo "$file"
     done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release of the tag TAG in dist/: archives, kubectl-crdx.cdx.json (the SBOM), checksums.txt, install.sh, and with
-# every platform crdx.yaml (the manifest for krew) and kubectl-crdx.rb (the formula for Homebrew).
+# every platform crdx.yaml (the manifest for krew), kubectl-crdx.rb (the formula for Homebrew), kubectl-crdx.json (the manifest for scoop)
+# and winget/ (the manifests for winget). If NFPM names the program nfpm, also Debian and RPM packages (scripts/linux-packages.sh).
 # scripts/release-check.sh installs the result in every way that the machine allows.
 #
 #   scripts/release.sh TAG [PLATFORM…]         builds static Linux binaries (linux-amd64, unless others are named), then packs
@@ -65,6 +66,11 @@ pack() {
     (cd "$stage" && find . -mindepth 1 -printf '%P\n' | LC_ALL=C sort) |
         tar -C "$stage" --no-recursion --owner=0 --group=0 --numeric-owner --mtime="@$date" --format=ustar -cf - -T - |
         gzip -n >"dist/kubectl-crdx-$platform.tar.gz"
+    # winget installs from ZIP archives only.
+    case $platform in windows-*)
+        find "$stage" -exec touch -d "@$date" {} +
+        (cd "$stage" && find . -mindepth 1 -type f -printf '%P\n' | LC_ALL=C sort | TZ=UTC zip -qX9 - -@) >"dist/kubectl-crdx-$platform.zip" ;;
+    esac
     rm -rf "$stage"
 }
 
@@ -99,6 +105,35 @@ formula() {
     ' dist/checksums.txt plugin-manifest/kubectl-crdx.rb >dist/kubectl-crdx.rb
 }
 
+# Fills in a template: @VERSION@, @REPOSITORY@, @OWNER@ and @SHA256 FILE@.
+fill() {
+    local template=$1 repository
+    repository=$(field repository)
+    awk -v version="${2#v}" -v repository="$repository" -v owner="$(basename "$(dirname "$repository")")" '
+        FNR == NR { sums[$2] = $1; next }
+        {
+            gsub(/@VERSION@/, version); gsub(/@REPOSITORY@/, repository); gsub(/@OWNER@/, owner)
+            if (match($0, /@SHA256 [^@]*@/)) {
+                file = substr($0, RSTART + 8, RLENGTH - 9)
+                if (!(file in sums)) { print "release.sh: no checksum of " file >"/dev/stderr"; exit 1 }
+                $0 = substr($0, 1, RSTART - 1) sums[file] substr($0, RSTART + RLENGTH)
+            }
+            print
+        }
+    ' dist/checksums.txt "$template"
+}
+
+# The manifests for scoop and winget.
+windows_manifests() {
+    local tag=$1 owner template
+    owner=$(basename "$(dirname "$(field repository)")")
+    fill plugin-manifest/kubectl-crdx.json "$tag" >dist/kubectl-crdx.json
+    mkdir -p dist/winget
+    for template in plugin-manifest/winget/*.yaml; do
+        fill "$template" "$tag" >"dist/winget/$(basename "$template" | sed "s/^OWNER/$owner/")"
+    done
+}
+
 # The script that installs a release, for this repository.
 installer() {
     sed "s#https://github.com/OWNER/kubectl-crdx#$(field repository)#" scripts/install.sh >dist/install.sh
@@ -123,14 +158,20 @@ else
 fi
 [ -n "$(ls dist/man/*.1 2>/dev/null)" ] || scripts/man.sh dist/man
 [ -s dist/kubectl-crdx.cdx.json ] || scripts/sbom.sh dist/kubectl-crdx.cdx.json
-rm -f dist/kubectl-crdx-*.tar.gz
+rm -f dist/kubectl-crdx-*.{tar.gz,zip,deb,rpm}
 for directory in dist/bin/*/; do pack "$(basename "$directory")"; done
-(cd dist && sha256sum kubectl-crdx-*.tar.gz kubectl-crdx.cdx.json >checksums.txt)
+if [ -n "${NFPM:-}" ]; then
+    scripts/linux-packages.sh "$(field version)" "$(field repository)"
+else
+    echo "release.sh: no Debian and RPM packages: NFPM names no program" >&2
+fi
+(cd dist && find . -maxdepth 1 -name 'kubectl-crdx-*' -type f -printf '%P\n' | LC_ALL=C sort | xargs sha256sum kubectl-crdx.cdx.json >checksums.txt)
 installer
 if [ -n "$only_pack" ]; then
     manifest "$tag"
     formula "$tag"
+    windows_manifests "$tag"
 else
-    echo "release.sh: no manifest and no formula without every platform: --pack writes them" >&2
+    echo "release.sh: no manifests and no formula without every platform: --pack writes them" >&2
 fi
 cat dist/checksums.txt

@@ -1,4 +1,5 @@
-// Writes the packages for npm: one of each platform with the program, and kubectl-crdx, which depends on all of them.
+// Writes the packages for npm: one of each platform with the program, and kubectl-crdx, which depends on all of them; the version of the
+// package in OUT/engine is set.
 //   node packages/npm/build.mjs VERSION OUT PLATFORM=PROGRAM…      platforms as in plugin-manifest/crdx.yaml
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,3 +37,5 @@ for (const entry of programs) {
 }
 cpSync(source, join(out, "kubectl-crdx"), { recursive: true });
 write(join(out, "kubectl-crdx"), { ...main, version, optionalDependencies });
+const engine = join(out, "engine");
+write(engine, { ...JSON.parse(readFileSync(join(engine, "package.json"), "utf8")), version });

@@ -567,7 +567,7 @@ fn the_workflows_build_every_platform() {
         };
         assert_eq!(target, format!("{arch}-{system}"));
     }
-    for file in ["ci.yml", "packages.yml", "release.yml"] {
+    for file in ["ci.yml", "editors.yml", "packages.yml", "release.yml"] {
         let workflow = read(&format!(".github/workflows/{file}"));
         assert_eq!(workflow.str_at(&["permissions", "contents"]), Some("read"), "{file}");
         for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
@@ -582,7 +582,7 @@ fn the_workflows_build_every_platform() {
 /// A job that may write, or that has the identity of the workflow, builds and installs nothing.
 #[test]
 fn jobs_with_permissions_install_no_tools() {
-    for file in ["ci.yml", "packages.yml", "playground.yml", "release.yml"] {
+    for file in ["ci.yml", "editors.yml", "packages.yml", "playground.yml", "release.yml"] {
         let workflow = read(&format!(".github/workflows/{file}"));
         for (name, job) in workflow.get("jobs").and_then(Value::as_object).unwrap() {
             let permissions = job.get("permissions").or_else(|| workflow.get("permissions")).unwrap();
@@ -662,19 +662,52 @@ fn installs_and_refuses(dir: &Path) {
     assert!(!installed && text.contains("is not that of checksums.txt") && !dir.join("none").exists(), "{text}");
 }
 
-/// The image has the program, certificates and a directory for temporary files, and runs as a user without rights.
+/// The manifests for scoop and winget name the archives with their checksums.
+#[cfg(target_os = "linux")]
+fn windows_manifests_are_filled(dir: &Path, sums: &str) {
+    let read = |file: &str| yaml::read(&fs::read(dir.join("dist").join(file)).unwrap()).unwrap();
+    let is_listed = |url: &str, sum: &str| {
+        let releases = concat!("https://git.example/somebody/else/releases/download/v", env!("CARGO_PKG_VERSION"), "/");
+        let archive = url.strip_prefix(releases).unwrap();
+        assert!(sums.lines().any(|known| known == format!("{sum}  {archive}")), "{archive} {sum} is not in\n{sums}");
+    };
+    let scoop = read("kubectl-crdx.json");
+    assert_eq!(scoop.str_at(&["version"]), Some(env!("CARGO_PKG_VERSION")));
+    for (_, archive) in scoop.get("architecture").and_then(Value::as_object).unwrap() {
+        is_listed(archive.str_at(&["url"]).unwrap(), archive.str_at(&["hash"]).unwrap());
+    }
+    for kind in ["", ".installer", ".locale.en-US"] {
+        let manifest = read(&format!("winget/somebody.kubectl-crdx{kind}.yaml"));
+        assert_eq!(manifest.str_at(&["PackageIdentifier"]), Some("somebody.kubectl-crdx"));
+        assert_eq!(manifest.str_at(&["PackageVersion"]), Some(env!("CARGO_PKG_VERSION")));
+    }
+    for installer in array(&read("winget/somebody.kubectl-crdx.installer.yaml"), &["Installers"]) {
+        is_listed(installer.str_at(&["InstallerUrl"]).unwrap(), installer.str_at(&["InstallerSha256"]).unwrap());
+    }
+}
+
+/// The image has the program, certificates and a directory for temporary files; the one for pipelines also a shell and tools. Both run
+/// as a user without rights.
 #[test]
 fn the_image_has_only_the_program() {
     let file = fs::read_to_string(root().join("Dockerfile")).unwrap();
-    let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!(lines[0], "FROM scratch");
-    assert!(lines.contains(&"USER 65532:65532") && !lines.iter().any(|line| line.starts_with("RUN")), "{file}");
+    let stages: Vec<&str> = file.split("\nFROM ").skip(1).collect();
+    let [ci, minimal] = stages[..] else { panic!("{stages:?}") };
+    assert!(ci.starts_with("debian:12-slim AS ci\n") && !ci.contains("ENTRYPOINT"), "jobs of GitLab need a shell");
+    // The last stage is built unless another is named.
+    assert!(minimal.starts_with("scratch AS minimal\n") && !minimal.contains("\nRUN"), "{minimal}");
+    assert!(stages.iter().all(|stage| stage.contains("\nUSER 65532:65532\n")));
+    let labels =
+        ["title", "description", "licenses", "url", "source", "documentation", "version", "revision", "created"];
+    for label in labels {
+        assert!(stages.iter().all(|stage| stage.contains(&format!("org.opencontainers.image.{label}="))), "{label}");
+    }
     for missing in ["credential plugins", "git", "helm"] {
         assert!(file.contains(missing), "{missing}");
     }
     let release = read(".github/workflows/release.yml");
-    let steps = array(&release, &["jobs", "image", "steps"]);
-    assert!(steps.iter().any(|step| step.str_at(&["run"]) == Some("scripts/image.sh")));
+    let steps = array(&release, &["jobs", "pack", "steps"]);
+    assert!(steps.iter().any(|step| step.str_at(&["run"]).is_some_and(|run| run.contains("scripts/image.sh --ci"))));
     for job in ["publish", "image"] {
         let attested = array(&release, &["jobs", job, "steps"]).iter().any(|step| {
             step.str_at(&["uses"]).is_some_and(|action| action.starts_with("actions/attest-build-provenance@"))
@@ -708,6 +741,10 @@ fn the_release_is_packed() {
         "plugin-manifest/crdx.yaml",
         "scripts/install.sh",
         "plugin-manifest/kubectl-crdx.rb",
+        "plugin-manifest/kubectl-crdx.json",
+        "plugin-manifest/winget/OWNER.kubectl-crdx.yaml",
+        "plugin-manifest/winget/OWNER.kubectl-crdx.installer.yaml",
+        "plugin-manifest/winget/OWNER.kubectl-crdx.locale.en-US.yaml",
         "plugin-manifest/kubectl_complete-crdx",
         "plugin-manifest/kubectl_complete-crdx.cmd",
         "LICENSE",
@@ -773,7 +810,8 @@ fn the_release_is_packed() {
     let packed = run("scripts/release.sh", &["--pack", tag]);
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
     let sums = fs::read_to_string(dir.join("dist/checksums.txt")).unwrap();
-    assert_eq!(sums.lines().count(), platforms().len() + 1);
+    // An archive for each platform, a second one for Windows, and the SBOM.
+    assert_eq!(sums.lines().count(), platforms().len() + 2 + 1);
     assert!(sums.contains("  kubectl-crdx.cdx.json\n"), "{sums}");
     let manifest = yaml::read(&fs::read(dir.join("dist/crdx.yaml")).unwrap()).unwrap();
     assert_eq!(manifest.str_at(&["spec", "version"]), Some(tag));
@@ -800,6 +838,7 @@ fn the_release_is_packed() {
         let archive = url.strip_prefix(&format!("https://git.example/somebody/else/releases/download/{tag}/")).unwrap();
         assert!(sums.lines().any(|known| known == format!("{sum}  {archive}")), "{archive} {sum} is not in\n{sums}");
     }
+    windows_manifests_are_filled(&dir, &sums);
     installs_and_refuses(&dir);
     let listed = run("tar", &["-tzf", "dist/kubectl-crdx-windows-amd64.tar.gz"]);
     let names = String::from_utf8_lossy(&listed.stdout).into_owned();

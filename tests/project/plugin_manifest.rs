@@ -121,3 +121,21 @@ fn every_platform_is_known_and_unique() {
         }
     }
 }
+
+/// krew-release-bot fills in the tag and the checksums of `.krew.yaml`.
+#[test]
+fn the_template_of_the_release_bot_is_the_manifest() {
+    let read = |file: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let without_comments =
+        |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let version = format!("v{}", env!("CARGO_PKG_VERSION"));
+    let filled = without_comments(&read(".krew.yaml")).replace("{{ .TagName }}", &version);
+    let sum = "\n    sha256: \"0000000000000000000000000000000000000000000000000000000000000000\"";
+    let filled = filled.replace("{{addURIAndSha \"", "uri: ").replace("\" .TagName }}", sum);
+    assert_eq!(filled, without_comments(&read("plugin-manifest/crdx.yaml")).replace("OWNER", owner()));
+}
+
+/// The owner in Cargo.toml: `scripts/owner.sh` replaces the placeholder everywhere but in `plugin-manifest`.
+fn owner() -> &'static str {
+    env!("CARGO_PKG_REPOSITORY").rsplit('/').nth(1).unwrap()
+}

@@ -1,29 +1,59 @@
-//! One server with its open watches.
+//! One server with its open requests and watches.
+
+#[cfg(test)]
+mod tests;
 
 use crate::frame::Frame;
+use crate::message::Message;
+use crate::outgoing;
+use crate::webhook_calls::WebhookCalls;
+use crdx_kinds::kubernetes_service;
 use crdx_server::policies::authorizer::Rules;
-use crdx_server::server::http::wire;
 use crdx_server::server::{
-    Body, Calls, Method, Namespaces, Progress, Reply, Request, Response, SYSTEM_NAMESPACES, Server, Timestamp, Watch,
+    CallOutcome, Calls, Namespaces, Paused, Progress, Reply, Request, Response, SYSTEM_NAMESPACES, Server, Timestamp,
+    Watch,
 };
+use crdx_value::Value;
 use crdx_value::release::Release;
-use crdx_value::{Value, object};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The time between the two writes of a deletion, in which controllers see the marked object.
+const PAUSE_BEFORE_REMOVAL: Duration = Duration::from_millis(5);
+
+/// The cluster IP of the Service `kubernetes`, and the port of the API server behind it.
+const CLUSTER_IP: &str = "10.0.0.1";
+const PORT: u16 = 6443;
 
 /// The reason why the settings start no server.
 #[derive(Debug, thiserror::Error)]
 #[error("kubernetesVersion {0:?} is not simulated")]
 pub struct UnknownVersion(String);
 
-/// A server with its open watches.
+/// A server with its open requests and watches, by the IDs of their frames.
 #[derive(Debug)]
 pub struct Session {
     server: Server,
-    /// The watches by the IDs of their requests.
-    watches: BTreeMap<i64, Box<Watch>>,
+    requests: BTreeMap<i64, OpenRequest>,
+    watches: BTreeMap<i64, OpenWatch>,
+}
+
+/// A request that waits for the outcomes of webhook calls, or in a pause.
+#[derive(Debug)]
+struct OpenRequest {
+    request: Request,
+    calls: Calls,
+    made: WebhookCalls,
+    attempts: usize,
+    paused: Option<Box<Paused>>,
+}
+
+#[derive(Debug)]
+struct OpenWatch {
+    watch: Box<Watch>,
+    made: WebhookCalls,
 }
 
 impl Session {
@@ -44,151 +74,117 @@ impl Session {
             .with_built_in_kinds()
             .with_content_validation()
             .with_generated_fields()
+            .with_reviews(HashMap::new())
+            .with_pause_before_removal(PAUSE_BEFORE_REMOVAL)
             .build();
-        Ok(Self { server, watches: BTreeMap::new() })
+        kubernetes_service::publish(&server, CLUSTER_IP, PORT, now());
+        Ok(Self { server, requests: BTreeMap::new(), watches: BTreeMap::new() })
     }
 
-    /// Handles a frame: a request, or with `end` the end of a watch. Returns the reply and the events that it causes.
+    /// Handles a frame. Returns the frames that it causes: answers, events of watches, calls to make and pauses.
     pub fn answer(&mut self, frame: Frame) -> Vec<Frame> {
         let id = frame.header.get("id").and_then(Value::as_int).unwrap_or_default();
-        if frame.header.get("end").is_some() {
-            self.watches.remove(&id);
-            return Vec::new();
+        let mut frames = Vec::new();
+        match Message::read(frame, now()) {
+            Message::Request(request) => {
+                let (calls, made) = (self.server.calls(), WebhookCalls::default());
+                self.attempt(
+                    id,
+                    OpenRequest { request: *request, calls, made, attempts: 0, paused: None },
+                    &mut frames,
+                );
+            }
+            Message::Outcome(number, outcome) => self.record(id, number, outcome, &mut frames),
+            Message::Resume => {
+                if let Some(open) = self.requests.remove(&id) {
+                    self.attempt(id, open, &mut frames);
+                }
+            }
+            Message::Bookmark => {
+                let bookmark = self.watches.get_mut(&id).and_then(|open| open.watch.bookmark(now()));
+                frames.extend(bookmark.map(|text| outgoing::event(id, &text)));
+            }
+            Message::End => {
+                self.requests.remove(&id);
+                self.watches.remove(&id);
+            }
+            Message::Seed(seed) => self.server.reseed(seed),
         }
-        let mut replies = vec![self.reply(id, &request(frame))];
         self.server.run_controllers(now());
-        self.events(&mut replies);
-        replies
+        self.events(&mut frames);
+        frames
     }
 
-    fn reply(&mut self, id: i64, request: &Request) -> Frame {
-        match self.server.reply_with(request, &Calls::default()) {
-            Reply::Whole(response) => whole(id, response),
+    /// Handles a request, from the beginning or after a pause.
+    fn attempt(&mut self, id: i64, mut open: OpenRequest, frames: &mut Vec<Frame>) {
+        let reply = match open.paused.take() {
+            Some(paused) => self.server.resume(&open.request, &open.calls, paused),
+            None => self.server.reply_with(&open.request, &open.calls),
+        };
+        match reply {
+            Reply::Whole(response) => frames.push(outgoing::response(id, response)),
             Reply::Stream(watch) => {
-                let started = started(id, &watch);
-                self.watches.insert(id, watch);
-                started
+                frames.push(outgoing::watch(id, &watch));
+                self.watches.insert(id, OpenWatch { watch, made: WebhookCalls::default() });
             }
-            // No webhook is called, and nothing pauses.
-            Reply::Pending(_) | Reply::Paused(_) => whole(id, Response::timeout()),
+            Reply::Pending(_) if open.attempts == Calls::MAX_ATTEMPTS => {
+                frames.push(outgoing::response(id, Response::timeout()));
+            }
+            Reply::Pending(pending) => {
+                open.attempts += 1;
+                open.made.start(id, pending, frames);
+                self.requests.insert(id, open);
+            }
+            Reply::Paused(paused) => {
+                frames.push(outgoing::pause(id, &paused));
+                open.paused = Some(paused);
+                self.requests.insert(id, open);
+            }
+        }
+    }
+
+    /// Records the outcome of a call. A request continues once it has all outcomes.
+    fn record(&mut self, id: i64, number: i64, outcome: CallOutcome, frames: &mut Vec<Frame>) {
+        if let Some(open) = self.watches.get_mut(&id) {
+            open.made.finish(number, outcome, open.watch.calls());
+        } else if let Some(mut open) = self.requests.remove(&id) {
+            if open.made.finish(number, outcome, &open.calls) {
+                self.attempt(id, open, frames);
+            } else {
+                self.requests.insert(id, open);
+            }
         }
     }
 
     /// Appends the events that the watches have not sent yet, and the ends of watches.
-    fn events(&mut self, replies: &mut Vec<Frame>) {
-        let (now, context) = (now(), Context::from_waker(Waker::noop()));
-        self.watches.retain(|id, watch| {
-            loop {
-                match watch.poll(now, &context) {
-                    Poll::Ready(Some(Progress::Event(text))) => {
-                        replies.push(Frame { header: object([("id", *id)]), body: text.to_vec() });
-                    }
-                    Poll::Ready(Some(Progress::Pending(_)) | None) => {
-                        let header = object([("id", Value::Int(*id)), ("last", true.into())]);
-                        replies.push(Frame { header, body: Vec::new() });
-                        return false;
-                    }
-                    Poll::Pending => return true,
+    fn events(&mut self, frames: &mut Vec<Frame>) {
+        let now = now();
+        self.watches.retain(|id, open| open.made.are_open() || open.events(*id, now, frames));
+    }
+}
+
+impl OpenWatch {
+    /// Appends the events that are not sent yet. Returns false at the end of the watch.
+    fn events(&mut self, id: i64, now: Timestamp, frames: &mut Vec<Frame>) -> bool {
+        let context = Context::from_waker(Waker::noop());
+        loop {
+            match self.watch.poll(now, &context) {
+                Poll::Ready(Some(Progress::Event(text))) => frames.push(outgoing::event(id, &text)),
+                Poll::Ready(Some(Progress::Pending(pending))) => {
+                    self.made.start(id, pending, frames);
+                    return true;
                 }
+                Poll::Ready(None) => {
+                    frames.push(outgoing::last(id));
+                    return false;
+                }
+                Poll::Pending => return true,
             }
-        });
+        }
     }
-}
-
-fn request(frame: Frame) -> Request {
-    let text = |key: &str| frame.header.str_at(&[key]).map(str::to_owned);
-    let method = Method::from_name(frame.header.str_at(&["method"]).unwrap_or_default());
-    let path = text("path").unwrap_or_default();
-    Request {
-        content_type: text("contentType"),
-        accept: text("accept"),
-        user_agent: text("userAgent"),
-        now: now(),
-        ..Request::new(method, &path, if frame.body.is_empty() { Body::Empty } else { Body::Bytes(frame.body) })
-    }
-}
-
-fn whole(id: i64, response: Response) -> Frame {
-    let (content_type, body) = wire::encode(response.body, response.format);
-    let mut headers: Vec<Value> = response.headers.into_iter().map(|(name, value)| pair(name, &value)).collect();
-    let has_type = headers.iter().any(is_content_type);
-    if !has_type && !body.is_empty() {
-        headers.push(pair("Content-Type", content_type));
-    }
-    let warnings: Vec<Value> = response.warnings.into_iter().map(Value::from).collect();
-    let header = object([
-        ("id", Value::Int(id)),
-        ("code", Value::Int(response.code.into())),
-        ("headers", headers.into()),
-        ("warnings", warnings.into()),
-        ("last", true.into()),
-    ]);
-    Frame { header, body }
-}
-
-/// The reply to a watch: its events follow, until one has `last`.
-fn started(id: i64, watch: &Watch) -> Frame {
-    let warnings: Vec<Value> = watch.warnings().iter().map(|warning| warning.as_str().into()).collect();
-    let timeout = i64::try_from(watch.timeout().as_millis()).unwrap_or(i64::MAX);
-    let header = object([
-        ("id", Value::Int(id)),
-        ("code", Value::Int(200)),
-        ("headers", vec![pair("Content-Type", "application/json")].into()),
-        ("warnings", warnings.into()),
-        ("timeoutMilliseconds", Value::Int(timeout)),
-    ]);
-    Frame { header, body: Vec::new() }
-}
-
-fn pair(name: &str, value: &str) -> Value {
-    vec![Value::from(name), Value::from(value)].into()
-}
-
-fn is_content_type(header: &Value) -> bool {
-    let name = header.as_array().and_then(|pair| pair.first()?.as_str());
-    name.is_some_and(|name| name.eq_ignore_ascii_case("content-type"))
 }
 
 fn now() -> Timestamp {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp { seconds: now.as_secs().cast_signed(), nanos: now.subsec_nanos() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crdx_text::json;
-
-    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-
-    fn session() -> Session {
-        Session::new(&json::read(br#"{"kubernetesVersion":"1.37","seed":1}"#).unwrap()).unwrap()
-    }
-
-    fn send(session: &mut Session, id: i64, method: &str, path: &str, body: &str) -> Vec<Frame> {
-        let header = format!(r#"{{"id":{id},"method":"{method}","path":"{path}","contentType":"application/json"}}"#);
-        session.answer(Frame { header: json::read(header.as_bytes()).unwrap(), body: body.as_bytes().to_vec() })
-    }
-
-    #[test]
-    fn events_follow_the_reply_to_the_write_that_causes_them() {
-        let mut session = session();
-        let started = send(&mut session, 1, "GET", &format!("{MAPS}?watch=true&resourceVersion=0"), "");
-        assert_eq!(started[0].header.get("code"), Some(&Value::Int(200)));
-        let replies = send(&mut session, 2, "POST", MAPS, r#"{"metadata":{"name":"a"}}"#);
-        assert_eq!(replies.len(), 2, "{replies:?}");
-        assert_eq!(replies[0].header.get("code"), Some(&Value::Int(201)));
-        assert_eq!(replies[1].header.get("id"), Some(&Value::Int(1)));
-        assert!(replies[1].body.starts_with(br#"{"type":"ADDED""#));
-
-        let end = json::read(br#"{"id":1,"end":true}"#).unwrap();
-        assert!(session.answer(Frame { header: end, body: Vec::new() }).is_empty());
-        assert_eq!(send(&mut session, 3, "DELETE", &format!("{MAPS}/a"), "").len(), 1, "the watch has ended");
-    }
-
-    #[test]
-    fn other_versions_are_refused() {
-        let settings = json::read(br#"{"kubernetesVersion":"1.2"}"#).unwrap();
-        assert_eq!(Session::new(&settings).unwrap_err().to_string(), "kubernetesVersion \"1.2\" is not simulated");
-    }
 }

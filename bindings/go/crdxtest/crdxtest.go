@@ -3,27 +3,15 @@
 //	config := crdxtest.New(t, crdxtest.CRDs("config/crd"))
 //	c, err := client.New(config, client.Options{})
 //
-// Every test has a server of its own, and tests may run in parallel. Kubernetes' controllers do not run, as in envtest, and webhooks are
-// not called.
+// Every test has a server of its own, and tests may run in parallel. Kubernetes' controllers do not run, as in envtest.
 package crdxtest
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
-	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 )
-
-const crdPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 // Option is an option of New.
 type Option func(*options)
@@ -43,87 +31,50 @@ func CRDs(paths ...string) Option {
 	return func(o *options) { o.paths = append(o.paths, paths...) }
 }
 
-// New starts a server, which ends with the test, and returns the configuration of its clients.
+// New starts a server, which ends with the test, and returns the configuration of its clients. Webhooks that a test registers with
+// URLs, as envtest.WebhookInstallOptions does, are called. With this configuration, envtest.Environment installs CRDs and webhooks
+// itself:
+//
+//	&envtest.Environment{UseExistingCluster: ptr.To(true), Config: crdxtest.New(t), CRDDirectoryPaths: …}
 func New(t testing.TB, given ...Option) *rest.Config {
 	t.Helper()
+	config, stop, err := Start(given...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return config
+}
+
+// Start is New for a suite: it returns a function that stops the server.
+func Start(given ...Option) (config *rest.Config, stop func(), err error) {
 	var o options
 	for _, option := range given {
 		option(&o)
 	}
-	e, err := startEngine(settings{KubernetesVersion: o.version, Seed: rand.Int64()})
+	e, err := start(o)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
-	t.Cleanup(e.close)
-	config := &rest.Config{Host: "http://crdx.local", Transport: &transport{e}, QPS: -1}
-	if err := install(config.Transport, o.paths); err != nil {
-		t.Fatal(err)
-	}
-	return config
+	return &rest.Config{Host: "http://crdx.local", Transport: &transport{e}, QPS: -1}, e.close, nil
 }
 
-// install creates the CRDs in files and directories.
-func install(server http.RoundTripper, paths []string) error {
-	for _, path := range paths {
-		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !isManifest(file) {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, document := range bytes.Split(text, []byte("\n---")) {
-				if err := create(server, document); err != nil {
-					return fmt.Errorf("%s: %w", file, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isManifest(file string) bool {
-	switch filepath.Ext(file) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
-}
-
-func create(server http.RoundTripper, document []byte) error {
-	var kind struct {
-		Kind string `json:"kind"`
-	}
-	if err := yaml.Unmarshal(document, &kind); err != nil || kind.Kind != "CustomResourceDefinition" {
-		return err
-	}
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://crdx.local"+crdPath, bytes.NewReader(document))
+// start starts a server as a copy of one with the same settings and CRDs.
+func start(o options) (*engine, error) {
+	crds, err := readManifests(o.paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/yaml")
-	response, err := server.RoundTrip(request)
+	image, err := imageOf(settings{KubernetesVersion: o.version}, crds)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusCreated {
-		return nil
-	}
-	body, err := io.ReadAll(response.Body)
+	instance, err := image.copy()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var status struct {
-		Message string `json:"message"`
-	}
-	if err := yaml.Unmarshal(body, &status); err != nil {
-		return err
-	}
-	return fmt.Errorf("the server refuses the CRD: %s: %s", response.Status, status.Message)
+	e := newEngine(instance)
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e, e.exchange(seed{rand.Int64()}, nil)
 }

@@ -2,9 +2,11 @@ package crdxtest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,12 +39,19 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		Accept:      request.Header.Get("Accept"),
 		UserAgent:   request.Header.Get("User-Agent"),
 	}
+	for name, values := range request.Header {
+		if strings.HasPrefix(name, "Impersonate-") {
+			for _, value := range values {
+				h.Impersonate = append(h.Impersonate, [2]string{name, value})
+			}
+		}
+	}
 	reply := newReply()
 	id, err := t.engine.send(h, body, reply.deliver)
 	if err != nil {
 		return nil, err
 	}
-	first, err := reply.first(request, func() { t.engine.end(id) })
+	first, err := reply.first(request, t.engine, id)
 	if err != nil {
 		return nil, t.engine.reason(err)
 	}
@@ -67,6 +76,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// CloseIdleConnections does nothing, as there are none. client-go asks for this method.
+func (t *transport) CloseIdleConnections() {}
+
 // reply is the reply to one request, and the body of its response. Frames wait in it until they are read.
 type reply struct {
 	started chan header
@@ -76,8 +88,9 @@ type reply struct {
 	bytes   bytes.Buffer
 	// The end of the body, after its bytes.
 	end  error
-	stop func()
 	done chan struct{}
+	// Ends the exchange in the server.
+	stop func()
 }
 
 func newReply() *reply {
@@ -108,9 +121,9 @@ func (r *reply) finish(end error) {
 	}
 }
 
-// first waits for the first frame. stop ends a watch in the server.
-func (r *reply) first(request *http.Request, stop func()) (header, error) {
-	r.stop = stop
+// first waits for the first frame.
+func (r *reply) first(request *http.Request, e *engine, id int64) (header, error) {
+	r.stop = func() { e.end(id) }
 	ctx := request.Context()
 	select {
 	case h := <-r.started:
@@ -118,27 +131,42 @@ func (r *reply) first(request *http.Request, stop func()) (header, error) {
 			return h, io.ErrUnexpectedEOF
 		}
 		if !h.Last {
-			go r.watch(ctx.Done(), ctx.Err, time.Duration(h.TimeoutMilliseconds)*time.Millisecond)
+			go r.watch(ctx, h, func() { e.tell(header{ID: id, Bookmark: true}, nil) })
 		}
 		return h, nil
 	case <-ctx.Done():
-		stop()
+		r.stop()
 		return header{}, ctx.Err()
 	}
 }
 
-// watch ends a watch when its client has gone, or at its timeout.
-func (r *reply) watch(gone <-chan struct{}, reason func() error, timeout time.Duration) {
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	end := io.EOF
-	select {
-	case <-gone:
-		end = reason()
-	case <-timer.C:
-	case <-r.done:
+// watch asks for bookmarks, and ends a watch when its client has gone, or at its timeout.
+func (r *reply) watch(ctx context.Context, h header, bookmark func()) {
+	timeout := time.NewTimer(time.Duration(h.TimeoutMilliseconds) * time.Millisecond)
+	defer timeout.Stop()
+	var bookmarks <-chan time.Time
+	if h.BookmarkMilliseconds > 0 {
+		ticker := time.NewTicker(time.Duration(h.BookmarkMilliseconds) * time.Millisecond)
+		defer ticker.Stop()
+		bookmarks = ticker.C
+	}
+	for {
+		select {
+		case <-bookmarks:
+			bookmark()
+			continue
+		case <-ctx.Done():
+			r.close(ctx.Err())
+		case <-timeout.C:
+			r.close(io.EOF)
+		case <-r.done:
+		}
 		return
 	}
+}
+
+// close ends the exchange and the body.
+func (r *reply) close(end error) {
 	r.stop()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -159,10 +187,6 @@ func (r *reply) Read(into []byte) (int, error) {
 }
 
 func (r *reply) Close() error {
-	r.stop()
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.finish(http.ErrBodyReadAfterClose)
-	r.changed.Broadcast()
+	r.close(http.ErrBodyReadAfterClose)
 	return nil
 }

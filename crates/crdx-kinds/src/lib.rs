@@ -22,6 +22,7 @@ mod events;
 mod features;
 mod flowcontrol;
 pub mod gates;
+pub mod kubernetes_service;
 mod networking;
 mod node;
 mod policy;

@@ -8,8 +8,8 @@ use super::clock::now;
 use super::status::{status, unsaved};
 use super::stream::Stream;
 use super::unread::UnreadAnswer;
-use super::webhooks::MAX_ATTEMPTS;
-use super::{Service, consistent_read, impersonate, read_only};
+use super::{Service, consistent_read, read_only};
+use crdx_server::server::http::impersonation::impersonated;
 use crdx_server::server::{self, Call, Calls, Method, Paused, Reply, Watch};
 use crdx_value::Value;
 use crdx_value::quote::go_quote;
@@ -66,7 +66,9 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
     let Ok(user) = user.transpose() else {
         return refuse(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
     };
-    let impersonated = impersonate::user(&parts.headers);
+    let headers = parts.headers.iter();
+    let impersonated =
+        impersonated(headers.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))));
     if let (Some(other), Some(user)) = (&impersonated, &user)
         && user.is_anonymous()
     {
@@ -177,7 +179,7 @@ async fn answered(service: &Arc<Service>, request: Arc<server::Request>, is_long
     let calls = service.webhooks.as_ref().map_or_else(Calls::default, |_| service.server.calls());
     let deadline = Instant::now() + TIMEOUT;
     let mut paused = None;
-    for _ in 0..MAX_ATTEMPTS {
+    for _ in 0..Calls::MAX_ATTEMPTS {
         let pending = loop {
             match attempt(service, &request, &calls, paused.take(), is_long).await? {
                 Attempt::Answer(answer) => return Some(answer),

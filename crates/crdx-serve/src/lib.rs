@@ -21,7 +21,6 @@ mod controllers;
 mod escape;
 pub mod etcd;
 mod http;
-mod impersonate;
 mod kubeconfig;
 mod limits;
 mod notifier;

@@ -26,8 +26,6 @@ use tokio::task::JoinSet;
 const MAX_ANSWER: usize = 16 << 20;
 /// The maximum number of calls that a request makes at the same time.
 const MAX_CONCURRENT: usize = 32;
-/// The maximum number of attempts of a request. More are needed only if objects or answers change continuously.
-pub(super) const MAX_ATTEMPTS: usize = 200;
 
 /// The webhooks that a server can reach.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +114,7 @@ impl Webhooks {
     pub fn handle(&self, server: &Server, request: &server::Request) -> io::Result<server::Response> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let calls = server.calls();
-        for _ in 0..MAX_ATTEMPTS {
+        for _ in 0..Calls::MAX_ATTEMPTS {
             match server.reply_with(request, &calls) {
                 Reply::Pending(pending) => runtime.block_on(self.answer(&calls, pending)),
                 Reply::Whole(response) => {

@@ -118,6 +118,11 @@ impl Server {
         self.resources().settings.release
     }
 
+    /// Continues with the UIDs and generated names of another seed.
+    pub fn reseed(&self, seed: u64) {
+        self.resources().settings.random.reset(seed);
+    }
+
     /// Returns true if writes of the status of a built-in kind are validated.
     pub fn validates_status(&self, group: &str, kind: &str) -> bool {
         self.resources().validates_content && self.resources().kinds.content.covers_status(group, kind)

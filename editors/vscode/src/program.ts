@@ -37,6 +37,9 @@ function resolved(file: string): string {
   }
 }
 
+/** The program is not on the PATH. */
+export class ProgramMissing extends Error {}
+
 /**
  * The absolute path of the program that `name` means: an absolute path, or a name that is on the PATH.
  *
@@ -66,7 +69,7 @@ export function findProgram(name: string, machine: Machine): string {
     const places = [directory, candidate].map(one => machine.resolved(one));
     if (!folders.some(folder => places.some(place => isBelow(place, folder)))) return candidate;
   }
-  throw new Error(
+  throw new ProgramMissing(
     `${name} is not on the PATH outside of the workspace: install it, or set kubectl-crdx.path to its absolute path`,
   );
 }

@@ -10,15 +10,15 @@ use crate::commands::{load_profile, terminal};
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_files::open::{created, read_any};
 use crdx_input::profile::Profile;
+use crdx_kinds::kubernetes_service;
 use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
 use crdx_serve::{Authentication, Running, Runtime, ServeOptions, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{AdmissionConfiguration, AdmissionPlugins, RuntimeConfig, ServerSettings};
-use crdx_server::server::{Method, Namespaces, Request, SYSTEM_NAMESPACES, Server, Timestamp};
+use crdx_server::server::{Namespaces, SYSTEM_NAMESPACES};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::release::{FeatureGates, Release};
-use crdx_value::{Value, object};
 use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -324,7 +324,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         server = server.with_authorization();
     }
     let server = server.build();
-    publish(&server, config, now);
+    let address = config.settings.service_ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
+    kubernetes_service::publish(&server, &address, config.port, now);
     if let Some(folder) = &config.profile {
         load_profile::load(&server, &Profile::open(folder)?, now)?;
     }
@@ -339,34 +340,6 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
         ..ServeOptions::default()
     };
     crdx_serve::start(runtime, Arc::new(server), options).map_err(EnvtestError::Serve)
-}
-
-/// Creates the Service `kubernetes` in the namespace `default`, as API servers do (`kubernetesservice/controller.go`). Its
-/// cluster IP is the first address of the first range.
-fn publish(server: &Server, config: &Config, now: Timestamp) {
-    const PATH: &str = "/api/v1/namespaces/default/services?fieldManager=kube-apiserver";
-    let address = config.settings.service_ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
-    let number = |port: u16| Value::Int(port.into());
-    let https = object([
-        ("name", Value::from("https")),
-        ("port", number(443)),
-        ("protocol", "TCP".into()),
-        ("targetPort", number(config.port)),
-    ]);
-    let labels = object([("component", Value::from("apiserver")), ("provider", "kubernetes".into())]);
-    let spec = object([
-        ("clusterIP", Value::from(address)),
-        ("ipFamilyPolicy", "SingleStack".into()),
-        ("ports", vec![https].into()),
-    ]);
-    let service = object([
-        ("apiVersion", Value::from("v1")),
-        ("kind", "Service".into()),
-        ("metadata", object([("name", Value::from("kubernetes")), ("labels", labels)])),
-        ("spec", spec),
-    ]);
-    let request = Request { now, ..Request::new(Method::Post, PATH, service) };
-    server.handle(&request);
 }
 
 /// The certificate of the server and its key, in PEM.

@@ -9,6 +9,7 @@ pub(in crate::server) mod calls;
 pub(in crate::server) mod context;
 pub(in crate::server) mod delete_options;
 pub(in crate::server) mod given_state;
+pub mod impersonation;
 pub(in crate::server) mod negotiate;
 pub(in crate::server) mod object_checks;
 pub(in crate::server) mod object_notes;

@@ -49,6 +49,9 @@ pub(in crate::server) struct Reviewed {
 }
 
 impl Calls {
+    /// The maximum number of attempts of a request. More are needed only if objects or answers change continuously.
+    pub const MAX_ATTEMPTS: usize = 200;
+
     /// No answers yet, with webhooks enabled; UIDs and names depend on the seed.
     pub(in crate::server) fn enabled(seed: u64) -> Self {
         let (drawn, uids) = (Random::new(seed), Random::new(!seed));
