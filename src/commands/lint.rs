@@ -23,9 +23,9 @@ use crdx_engine::report::{SourceLocation, Verdict};
 use crdx_engine::search::faults::FaultEffort;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
-use crdx_input::InputOptions;
 use crdx_input::render::ChartValues;
 use crdx_input::required::{Required, Sources};
+use crdx_input::{InputOptions, files};
 use crdx_output::printable::complain;
 use crdx_server::server::Timestamp;
 use crdx_value::Value;
@@ -54,6 +54,7 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
     let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
+    files::prepare_rendering(&[args.paths.all(), args.old.clone()].concat(), &options);
     let mut baseline = args.baseline.open()?;
     let mut add = |mut linted: Linted| {
         options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));

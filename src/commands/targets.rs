@@ -122,9 +122,7 @@ pub fn run(
         plan.options.read = read.cloned();
         let renderer = plan.options.render.clone();
         let names_roots = target.is_none() && files::has_several_roots(&plan.filenames, &plan.options);
-        if let Some(renderer) = &renderer {
-            renderer.read_variables(&files::yaml_files(&files::expand(&plan.filenames, &plan.options)));
-        }
+        files::prepare_rendering(&plan.filenames, &plan.options);
         let run = simulation::run(&plan, &mut |mut item| {
             item.target.clone_from(&target);
             if names_roots && renderer.as_ref().is_some_and(|renderer| renderer.has(&item.location.source)) {

@@ -531,8 +531,15 @@ pub fn is_text(chunk: &Chunk, kind: ErrorKind) -> bool {
     is_read && !is_gzip(text) && !is_zip(text) && !text.contains(&0)
 }
 
+/// Reads what says how the directories of an input are rendered, if it is rendered.
+pub fn prepare_rendering(paths: &[String], options: &InputOptions) {
+    if let Some(renderer) = &options.render {
+        renderer.read_flux(&yaml_files(&expand(paths, options)));
+    }
+}
+
 /// Returns the YAML files of an input, and those beside the kustomizations that are rendered.
-pub fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
+fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
     let mut directories = BTreeSet::new();
     for step in steps {

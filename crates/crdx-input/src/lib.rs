@@ -48,7 +48,8 @@ pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
 use render::Renderer;
 use render::find::RenderTarget;
-use render::substitution::{UnknownVariable, Variables};
+use render::flux::FluxKustomization;
+use render::substitution::{SubstitutionError, Variables};
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -161,8 +162,10 @@ struct Current {
     is_encrypted: bool,
     /// True for a file of an archive.
     is_member: bool,
-    /// The variables of `postBuild` of Flux, if there are some for a directory that was rendered.
-    variables: Option<Arc<Variables>>,
+    /// The object of Flux that says how the source is built, with its variables.
+    flux: Option<Arc<FluxKustomization>>,
+    /// The namespace of its objects that have none, if it is not the default.
+    namespace: Option<Arc<str>>,
 }
 
 impl Input {
@@ -179,8 +182,10 @@ impl Input {
 
     /// The charts to render for the releases of Flux that were read so far; `None` if there are none.
     fn of_releases(options: InputOptions) -> Option<Self> {
-        let targets = options.render.as_ref()?.take_releases(options.directory.as_deref());
-        let steps: Vec<ReadStep> = targets.into_iter().map(|target| ReadStep::Render(target, false)).collect();
+        let (targets, left_out) = options.render.as_ref()?.take_releases(options.directory.as_deref());
+        let problems = left_out.into_iter().map(|release| ReadStep::Problem(release.note));
+        let targets = targets.into_iter().map(|target| ReadStep::Render(target, false));
+        let steps: Vec<ReadStep> = targets.chain(problems).collect();
         (!steps.is_empty()).then(|| Self::new(steps, options))
     }
 
@@ -214,7 +219,8 @@ impl Input {
             is_template: false,
             is_encrypted: false,
             is_member: false,
-            variables: None,
+            flux: None,
+            namespace: None,
         }
     }
 
@@ -232,10 +238,38 @@ impl Input {
                     _ => Chunks::new(reader),
                 };
                 let is_member = !named && matches!(source, InputSource::Memory { .. });
-                self.current = Some(Current { origin, is_member, ..self.current(source.name(), chunks, named) });
+                let flux = match self.flux(source) {
+                    Ok(flux) => flux,
+                    Err(problem) => return self.problem(problem),
+                };
+                let namespace = flux.as_ref().and_then(|flux| flux.namespace.clone());
+                let current = self.current(source.name(), chunks, named);
+                self.current = Some(Current { origin, is_member, flux, namespace, ..current });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
+    }
+
+    /// Returns the object of Flux that says how a file of a directory without a kustomization is built.
+    ///
+    /// # Errors
+    /// Flux would change the objects, so that they are not known.
+    fn flux(&self, source: &InputSource) -> Result<Option<Arc<FluxKustomization>>, Note> {
+        let Some((renderer, InputSource::File(path))) = self.options.render.as_ref().zip(Some(source)) else {
+            return Ok(None);
+        };
+        let mut found = renderer.builds_of_file(path);
+        let only = if found.len() == 1 { found.pop() } else { None };
+        let changes = found.iter().chain(&only).find(|flux| !flux.only_sets_namespace());
+        let other = if found.is_empty() { changes } else { found.first() };
+        let Some(other) = other else { return Ok(only) };
+        let name = source.name();
+        let message = format!(
+            "the Kustomization {} of Flux changes the objects of this file, so that they are not known",
+            other.name
+        );
+        let hint = "name the files in a kustomization.yaml, so that kustomize builds the directory".to_owned();
+        Err(files::note(&name, message, Some(hint)))
     }
 
     /// Reads what is rendered of a directory.
@@ -245,8 +279,10 @@ impl Input {
             Ok(reader) => {
                 let current =
                     self.current(target.name(), Chunks::new(Box::new(Counted(reader, input_size::add))), true);
-                let variables = renderer.variables(target);
-                self.current = Some(Current { lenient: false, is_rendered: Some(named), variables, ..current });
+                let (flux, release) = (target.flux.clone(), target.release.as_deref());
+                let of_flux = || flux.as_ref().and_then(|flux| flux.namespace.clone());
+                let namespace = release.map(|release| Arc::clone(&release.namespace)).or_else(of_flux);
+                self.current = Some(Current { lenient: false, is_rendered: Some(named), flux, namespace, ..current });
             }
             Err(error) => {
                 let hint = target.hint(&error);
@@ -266,12 +302,14 @@ impl Input {
             return;
         }
         let is_first = !current.has_entries && chunk.start.line == 1;
-        let (chunk, unknown) = substituted(chunk, current.variables.as_deref());
+        let variables = current.flux.as_deref().map(|flux| &flux.variables);
+        let (chunk, unknown) = substituted(chunk, variables, current.is_rendered.is_some());
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
-            .with_rendered(current.is_rendered.is_some());
+            .with_rendered(current.is_rendered.is_some())
+            .with_namespace(current.namespace.clone());
         if let Some(unknown) = unknown {
             current.has_entries = true;
-            let hint = Some(format!("give it: --substitute {}=VALUE, or `substitute` of .crdx.yaml", unknown.name));
+            let hint = Some(unknown.hint());
             let position = Some(chunk.chunk.start);
             return self.problem(Note { hint, ..chunk.note(position, unknown.to_string()) });
         }
@@ -438,7 +476,13 @@ impl Input {
                 }
             }
             ReadStep::Skip(path, reason) => self.options.skipped.add(&path.display().to_string().into(), reason),
-            ReadStep::Render(target, named) => self.render(&target, named),
+            ReadStep::Render(target, named) => {
+                let builds = self.options.render.as_ref().map(|renderer| renderer.builds(&target)).unwrap_or_default();
+                match builds.as_slice() {
+                    [only] => self.render(only, named),
+                    _ => builds.into_iter().rev().for_each(|one| self.steps.push_front(ReadStep::Render(one, named))),
+                }
+            }
             ReadStep::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             ReadStep::Problem(note) => self.problem(note),
             ReadStep::DirectoryEnd(without_object) => {
@@ -458,9 +502,14 @@ fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<B
 }
 
 /// Replaces the variables of `postBuild` in a document; otherwise returns one that is not known.
-fn substituted(mut chunk: Chunk, variables: Option<&Variables>) -> (Chunk, Option<UnknownVariable>) {
+fn substituted(
+    mut chunk: Chunk,
+    variables: Option<&Variables>,
+    is_rendered: bool,
+) -> (Chunk, Option<SubstitutionError>) {
     let Some((variables, text)) = variables.zip(str::from_utf8(&chunk.text).ok()) else { return (chunk, None) };
-    match variables.apply(text) {
+    let replaced = if is_rendered { variables.apply(text) } else { variables.apply_to_source(text) };
+    match replaced {
         Ok(text) => {
             chunk.text = text.into_bytes();
             (chunk, None)

@@ -1,0 +1,84 @@
+//! The releases that are not rendered, and what the user can do about each.
+
+use super::super::values::ValuesError;
+use super::by_name::NameError;
+use crdx_engine::documents::{Document, Note, Stop};
+use std::sync::Arc;
+
+/// A release whose objects are not known.
+#[derive(Debug)]
+pub struct LeftOutRelease {
+    /// Its name with its namespace, and the reason, for the note at the end of a run.
+    pub summary: String,
+    /// The message about the object.
+    pub note: Note,
+}
+
+/// The reason why a release is not rendered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRendered {
+    #[error("the source of its chart: {0}")]
+    Source(NameError),
+    #[error("its HelmChart: {0}")]
+    Chart(NameError),
+    #[error("the source of its chart is of another kind than GitRepository, HelmRepository and OCIRepository")]
+    UnknownSource,
+    #[error(transparent)]
+    Values(#[from] ValuesError),
+    #[error("it has postRenderers")]
+    PostRenderers,
+    #[error("the version {1:?} of its chart {0} is not a range of versions")]
+    NotARange(String, String),
+    #[error("{0} is no chart of this repository")]
+    NotHere(String),
+    #[error("its chart is not here: kubectl crdx fetch --charts {0}")]
+    NotFetched(String),
+    #[error("no version {range} of its chart is here: kubectl crdx fetch --charts {url}VERSION")]
+    NoVersion { url: String, range: String },
+}
+
+impl LeftOutRelease {
+    pub fn new(document: &Document, reason: NotRendered) -> Self {
+        let text = |member: &str| document.value.str_at(&["metadata", member]).unwrap_or_default();
+        let name = text("name");
+        let namespace = Some(text("namespace")).filter(|own| !own.is_empty()).or(document.namespace.as_deref());
+        let full = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+        let note = Note {
+            source: Arc::clone(&document.source),
+            position: Some(document.position()),
+            message: format!("the objects of the HelmRelease {full} are not known: {reason}"),
+            hint: Some(reason.hint()),
+            chunk: Some(Arc::clone(&document.chunk)),
+            stop: Stop::Never,
+            is_joined: false,
+            refusal: None,
+        };
+        Self { summary: format!("{full} ({reason})"), note }
+    }
+}
+
+impl NotRendered {
+    fn hint(&self) -> String {
+        let text = match self {
+            Self::Source(NameError::Missing(_)) | Self::Chart(NameError::Missing(_)) => {
+                "add the file that has it to the paths"
+            }
+            Self::Source(NameError::Several(_)) | Self::Chart(NameError::Several(_)) => {
+                "validate each cluster on its own: --target"
+            }
+            Self::Values(ValuesError::Elsewhere(_)) => {
+                "add a ConfigMap to the paths; for a Secret, render the release yourself and validate the output of \
+                 `helm template`, or leave the file out with --ignore"
+            }
+            Self::NotFetched(url) => return format!("download it: kubectl crdx fetch --charts {url}"),
+            Self::NoVersion { url, range } => {
+                return format!("download a version {range}: kubectl crdx fetch --charts {url}VERSION");
+            }
+            Self::UnknownSource | Self::PostRenderers | Self::Values(ValuesError::TargetPath(_)) => {
+                "render the release yourself and validate the output, or leave the file out with --ignore"
+            }
+            Self::Values(_) | Self::NotARange(..) | Self::NotHere(_) => "correct the release",
+        };
+        text.to_owned()
+    }
+}
