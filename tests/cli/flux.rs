@@ -73,19 +73,19 @@ fn lint_replaces_variables_too() {
     let crd = fs::read_to_string(dir.join("examples/upgrade/new-crd.yaml")).unwrap();
     let crd = crd.replace("scope: Namespaced", "scope: ${SCOPE}");
     assert!(crd.contains("${SCOPE}"));
-    let flux = kustomization("apps", "  postBuild: {substitute: {NAME: a}}\n");
+    let flux = kustomization("apps", "  postBuild: {substitute: {NAME: a}}\n").replace("./apps", "./tree/apps");
     write(
         &dir,
         &[
-            ("apps/kustomization.yaml", "resources: [crd.yaml]\n"),
-            ("apps/crd.yaml", &crd),
+            ("tree/apps/kustomization.yaml", "resources: [crd.yaml]\n"),
+            ("tree/apps/crd.yaml", &crd),
             ("input/rendered/apps.yaml", &crd),
-            ("clusters/flux.yaml", &flux),
+            ("tree/flux.yaml", &flux),
         ],
     );
-    let (text, messages, code) = run(&dir, "lint -R --render apps clusters --substitute SCOPE=Namespaced");
+    let (text, messages, code) = run(&dir, "lint -R --render tree --substitute SCOPE=Namespaced");
     assert_eq!(code, Some(0), "{text}{messages}");
-    let (text, ..) = run(&dir, "lint -R --render apps clusters --substitute SCOPE=Everywhere");
+    let (text, ..) = run(&dir, "lint -R --render tree --substitute SCOPE=Everywhere");
     assert!(text.contains("Everywhere"), "{text}");
 }
 
