@@ -53,7 +53,10 @@ pub fn run(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
 fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
-    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
+    let is_live = args.live || !args.cluster.profile.is_empty();
+    let newest = (!is_live).then(|| Release::NEWEST.into());
+    let rendered = args.kubernetes.kubernetes_version.clone().or(newest);
+    let options = args.paths.options(rendered.as_ref(), None, &ChartValues::default());
     files::prepare_rendering(&[args.paths.all(), args.old.clone()].concat(), &options);
     let mut baseline = args.baseline.open()?;
     let mut add = |mut linted: Linted| {
@@ -76,8 +79,8 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Err(item) => add(Linted::new(*item)),
         }
     }
-    let mut live = (args.live || !args.cluster.profile.is_empty())
-        .then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let mut live =
+        is_live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
     let releases = match (&args.kubernetes.kubernetes_version, &live) {
         (Some(releases), _) => args.server.configured(releases)?,
         (None, None) => args.server.release(Release::NEWEST)?.into(),

@@ -194,7 +194,12 @@ fn a_release_of_flux_is_rendered_with_its_values() {
     assert!(text.contains("--> charts/web/templates/job.yaml:7"), "{text}");
     assert!(text.contains("apps/web "), "its objects are in its namespace: {text}");
     let called = calls(&dir);
-    assert!(called.starts_with("helm template web charts/web --include-crds --namespace apps --values /"), "{called}");
+    assert!(
+        called.starts_with(
+            "helm template web charts/web --include-crds --namespace apps --kube-version 1.37.0 --values /"
+        ),
+        "{called}"
+    );
     assert_eq!(fs::read_to_string(dir.join("values")).unwrap(), "{\"replicas\":20}");
 }
 

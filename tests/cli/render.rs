@@ -62,7 +62,7 @@ fn findings_are_in_templates_resources_and_patches() {
     // The base is built as a part of the overlay, and templates and patches are no objects.
     assert_eq!(
         calls(&dir),
-        "helm template examples/render/chart --include-crds\nkustomize build examples/render/production\n"
+        "helm template examples/render/chart --include-crds --kube-version 1.37.0\nkustomize build examples/render/production\n"
     );
     assert!(text.contains("3 objects: 3 rejected"), "{text}");
 }
@@ -169,7 +169,11 @@ fn files_that_no_program_reads_are_named() {
     let (_, messages, _) = run(&dir, "validate -R --render chart --crds examples/crds --offline");
     let note = "note: 1 file with objects is in rendered directories, but not part of what was rendered, and not read: chart/examples/a.yaml\n";
     assert!(messages.contains(note), "{messages}");
-    assert_eq!(calls(&dir), "helm template chart --include-crds\n", "subcharts and libraries belong to charts");
+    assert_eq!(
+        calls(&dir),
+        "helm template chart --include-crds --kube-version 1.37.0\n",
+        "subcharts and libraries belong to charts"
+    );
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn a_chart_is_rendered_with_each_of_its_test_values() {
         fs::write(path, text).unwrap();
     }
     let (text, messages, code) = run(&dir, "validate --render web --offline");
-    let helm = "helm template web --include-crds";
+    let helm = "helm template web --include-crds --kube-version 1.37.0";
     let each = format!("{helm} --values web/ci/a-values.yaml\n{helm} --values web/ci/b-values.yaml\n");
     assert_eq!((calls(&dir), code), (each, Some(0)), "{text}");
     // The objects of one are no updates of those of the other.

@@ -538,21 +538,18 @@ pub fn prepare_rendering(paths: &[String], options: &InputOptions) {
     }
 }
 
-/// Returns the YAML files of an input, and those beside the kustomizations that are rendered.
+/// Returns the YAML files of an input, and those of the kustomizations that are rendered.
 fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
-    let mut directories = BTreeSet::new();
     for step in steps {
         match step {
             ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => {
                 files.insert(path.clone());
             }
-            ReadStep::Render(target, _) => directories.extend(find::directories(target)),
+            ReadStep::Render(target, _) => files.extend(find::files(target)),
             _ => {}
         }
     }
-    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
-    files.extend(entries.map(|entry| entry.path()).filter(|path| path.is_file()));
     files.retain(|path| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml"));
     files
 }

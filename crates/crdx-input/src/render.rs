@@ -197,9 +197,10 @@ impl Renderer {
     /// Returns what is rendered for the releases so far, and what is not. The lock that applies in `directory` has the charts that were
     /// fetched.
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<LeftOutRelease>) {
-        let mut state = lock::lock(&self.state);
-        let (charts, left_out) = std::mem::take(&mut state.releases).charts(directory);
-        state.releases_left_out.extend(left_out.iter().map(|release| release.summary.clone()));
+        let releases = std::mem::take(&mut lock::lock(&self.state).releases);
+        let (charts, mut left_out) = releases.charts(directory);
+        left_out.iter_mut().for_each(|release| release.map(self));
+        lock::lock(&self.state).releases_left_out.extend(left_out.iter().map(|release| release.summary.clone()));
         let target =
             |(chart, release)| RenderTarget { release: Some(Arc::new(release)), ..RenderTarget::of_chart(chart) };
         (charts.into_iter().map(target).collect(), left_out)

@@ -163,7 +163,7 @@ func render(release object, all []object, charts map[string]string, out string) 
 		return
 	}
 	values, _, _ := unstructured.NestedMap(release.Object, "spec", "values")
-	command := exec.Command("helm", "template", release.GetName(), file, "--include-crds", "--namespace", release.GetNamespace(), "--values", "-")
+	command := exec.Command("helm", "template", release.GetName(), file, "--include-crds", "--kube-version", "1.37.2", "--namespace", release.GetNamespace(), "--values", "-")
 	command.Stdin = strings.NewReader(string(must(json.Marshal(values))))
 	command.Stderr = os.Stderr
 	text, err := command.Output()

@@ -146,19 +146,36 @@ fn has_objects(file: &Path) -> bool {
 
 /// Returns the directories with the files of a target: its own, and those that a kustomization is built from.
 pub fn directories(target: &RenderTarget) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::from([target.directory.clone()]);
+    directories_and_files(target).0
+}
+
+/// Returns the files in the directories of a target, and others that its kustomizations name.
+pub fn files(target: &RenderTarget) -> BTreeSet<PathBuf> {
+    let (directories, mut files) = directories_and_files(target);
+    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
+    files.extend(entries.map(|entry| entry.path()));
+    files.retain(|path| path.is_file());
+    files
+}
+
+/// Returns the directories of a target, and the other paths that its kustomizations name.
+fn directories_and_files(target: &RenderTarget) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let mut directories = BTreeSet::from([target.directory.clone()]);
+    let mut files = BTreeSet::new();
     let mut next = match target.kind {
         RenderProgram::Chart => Vec::new(),
         RenderProgram::Kustomization => vec![target.directory.clone()],
     };
     while let Some(directory) = next.pop() {
-        for resource in resources(&directory).into_iter().filter(|path| path.is_dir()) {
-            if found.insert(resource.clone()) {
+        for resource in resources(&directory) {
+            if !resource.is_dir() {
+                files.insert(resource);
+            } else if directories.insert(resource.clone()) {
                 next.push(resource);
             }
         }
     }
-    found
+    (directories, files)
 }
 
 /// Returns the paths that the kustomization in a directory is built from.

@@ -1,8 +1,11 @@
 //! The releases that are not rendered, and what the user can do about each.
 
 use super::super::values::ValuesError;
+use super::super::{RenderedObject, Renderer};
 use super::by_name::NameError;
 use crdx_engine::documents::{Document, Note, Stop};
+use crdx_engine::report::SourceLocation;
+use crdx_text::Position;
 use std::sync::Arc;
 
 /// A release whose objects are not known.
@@ -12,6 +15,8 @@ pub struct LeftOutRelease {
     pub summary: String,
     /// The message about the object.
     pub note: Note,
+    name: String,
+    namespace: Option<String>,
 }
 
 /// The reason why a release is not rendered.
@@ -42,7 +47,8 @@ impl LeftOutRelease {
         let text = |member: &str| document.value.str_at(&["metadata", member]).unwrap_or_default();
         let name = text("name");
         let namespace = Some(text("namespace")).filter(|own| !own.is_empty()).or(document.namespace.as_deref());
-        let full = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+        let (name, namespace) = (name.to_owned(), namespace.map(str::to_owned));
+        let full = namespace.as_ref().map_or_else(|| name.clone(), |namespace| format!("{namespace}/{name}"));
         let note = Note {
             source: Arc::clone(&document.source),
             position: Some(document.position()),
@@ -53,7 +59,19 @@ impl LeftOutRelease {
             is_joined: false,
             refusal: None,
         };
-        Self { summary: format!("{full} ({reason})"), note }
+        Self { summary: format!("{full} ({reason})"), note, name, namespace }
+    }
+
+    /// Moves the message to the file from which the object was rendered, if it was.
+    pub fn map(&mut self, renderer: &Renderer) {
+        let line = self.note.position.map_or(0, |position| position.line);
+        let location = SourceLocation::line(&self.note.source, line);
+        let namespace = self.namespace.as_deref();
+        let subject = RenderedObject { kind: "HelmRelease", name: &self.name, namespace, field: None };
+        if let Some(mapped) = renderer.map(&location, &subject) {
+            self.note.position = (mapped.line > 0).then_some(Position { line: mapped.line, column: 1 });
+            (self.note.source, self.note.chunk) = (mapped.source, None);
+        }
     }
 }
 
