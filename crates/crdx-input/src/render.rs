@@ -6,6 +6,7 @@
 mod chart;
 pub(crate) mod find;
 pub(crate) mod flux;
+mod json_patch;
 pub(crate) mod kustomization;
 mod lexical;
 mod lines;
