@@ -157,7 +157,9 @@ impl Overlay {
         let mut found = self.patches.iter().filter_map(set);
         let (path, document) = found.next().filter(|_| found.next().is_none())?;
         let locations = parts(&document, &path);
-        let same = locations.iter().find(|location| marked(location) == marked(rendered));
+        // JSON has quotes around names and texts.
+        let text = |location: &SourceLocation| marked(location).map(|text| text.trim_matches('"').to_owned());
+        let same = locations.iter().find(|location| text(location) == text(rendered));
         same.or(locations.first()).cloned()
     }
 
