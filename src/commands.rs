@@ -27,6 +27,8 @@ mod get;
 mod kuberc;
 mod lines;
 mod lint;
+#[cfg(feature = "serve")]
+mod load_profile;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod mcp;

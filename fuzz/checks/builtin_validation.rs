@@ -35,7 +35,7 @@ pub fn check(input: &[u8]) {
         encoded
     };
     let complete = |mut object: Value| {
-        defaults::set(types, id, &mut object);
+        defaults::set(types, id, &mut object, release);
         object
     };
     encode(&value);

@@ -330,7 +330,7 @@ fn words(name: &str) -> &str {
     match name {
         "create" => "to create",
         "update" => "to update",
-        "decodes" => "decode (built in; not compared)",
+        "decodes" => "decode (not compared)",
         "cannotTell" => "cannot tell",
         other => other,
     }

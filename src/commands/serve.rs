@@ -2,10 +2,9 @@
 
 pub mod args;
 mod load;
-mod profile;
 mod sessions;
 
-use super::terminal;
+use super::{load_profile, terminal};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::served;
@@ -166,7 +165,7 @@ fn start(args: &args::Serve) -> Result<Running, Vec<String>> {
     let server = Arc::new(server);
     if let Some(folder) = args.cluster.profile.first() {
         let profile = Profile::open(folder).map_err(|error| one(error.to_string()))?;
-        profile::load(&server, &profile, now).map_err(|error| one(error.to_string()))?;
+        load_profile::load(&server, &profile, now).map_err(|error| one(error.to_string()))?;
     } else if args.load_from_cluster {
         if args.cluster.is_offline() {
             return Err(one("--load-from-cluster needs the cluster, and --offline forbids it".to_owned()));

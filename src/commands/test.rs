@@ -97,12 +97,21 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
 
 /// Returns the cases that the flags select.
 fn selection(args: &args::Test) -> Result<plan::Selection, Error> {
+    let mut releases = args.kubernetes.kubernetes_version.clone();
+    let mut server = args.server.settings()?;
+    if let Some(folder) = args.profile.first() {
+        let connection = flags::server::connection_to_profile(folder).map_err(|error| Error::input(error.text()))?;
+        let own = crdx_cluster::simulated(Ok(&connection)).release;
+        let first = releases.as_ref().and_then(|releases| releases.iter().next()).unwrap_or(own);
+        server = flags::server::of_cluster(&server, first, Ok(&connection))?.1;
+        releases.get_or_insert_with(|| own.into());
+    }
     Ok(plan::Selection {
         crds: args.crds.clone(),
         annotations: args.annotation.clone(),
         filter: args.filter.clone(),
-        releases: args.kubernetes.kubernetes_version.clone(),
-        server: args.server.settings()?,
+        releases,
+        server,
     })
 }
 

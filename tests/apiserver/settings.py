@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `validate` with the real kube-apiserver under settings other than the default ones.
 
-    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--modes flags,live,copied,profile,serve] [--updates]
+    settings.py ASSETS KUBECTL_CRDX [--version 1.37] [--only NAME] [--modes flags,live,copied,profile,serve] [--updates] [--random SEED --count N]
 
 ASSETS has kube-apiserver and etcd (kube-apiserver.sh builds them). For each setting, the server starts with its flags, and every object is created in a
 dry run. The verdicts are compared with those of `validate` with the same flags (flags), without flags, from what it reads of the server (live), the same
@@ -9,7 +9,7 @@ with the flags that a server does not show (copied), with a profile that `fetch`
 flags (serve). With --updates, the accepted objects are created, and replaced in a dry run by objects with other labels and fields. Prints a row for each
 setting and mode: right and wrong verdicts, those that are wrong although a note of the run says that the flags of the server are unknown, and "cannot tell".
 """
-import argparse, collections, contextlib, copy, json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import argparse, collections, contextlib, copy, json, os, random, re, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 import control_plane
 
@@ -264,6 +264,39 @@ BINDING = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingA
            "spec": {"policyName": "deny.static.k8s.io", "validationActions": ["Deny"]}}
 
 
+# The plugins that random settings enable and disable.
+ENABLED = ("AlwaysPullImages", "DenyServiceExternalIPs", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "OwnerReferencesPermissionEnforcement", "PodTolerationRestriction")
+DISABLED = ("PodSecurity", "Priority", "LimitRanger", "RuntimeClass", "DefaultTolerationSeconds", "DefaultStorageClass", "DefaultIngressClass", "TaintNodesByCondition", "StorageObjectInUseProtection")
+
+
+def gates_of(version):
+    """The gates of a version that the answers to requests depend on and that can be set, from docs/feature-gates.md."""
+    minor = int(version.split(".")[1])
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "feature-gates.md")) as page:
+        for line in page:
+            row = re.match(r"\| `(\w+)` \| 1\.(\d+)(?:\.\.1\.(\d+))? \| (.*?) \|", line)
+            if row and int(row[2]) <= minor <= int(row[3] or row[2]):
+                stages = [stage for stage in row[4].split(";") if int((re.search(r"since 1\.(\d+)", stage) or [0, 0])[1]) <= minor]
+                if stages and "locked" not in stages[-1]:
+                    yield row[1]
+
+
+def random_settings(seed, count, version):
+    """Settings with random gates, plugins and emulated versions. A server does not start with some of them."""
+    chance, known, minor = random.Random(seed), sorted(set(gates_of(version))), int(version.split(".")[1])
+    for at in range(count):
+        states = {gate: chance.random() < 0.6 for gate in chance.sample(known, chance.randint(1, 6))}
+        flags = {"feature-gates": ",".join(f"{gate}={str(state).lower()}" for gate, state in states.items())}
+        if chance.random() < 0.5:
+            flags["enable-admission-plugins"] = ",".join(chance.sample(ENABLED, chance.randint(1, 3)))
+        flags["disable-admission-plugins"] = ",".join(("ServiceAccount", *chance.sample(DISABLED, chance.choice((0, 0, 1, 2)))))
+        if chance.random() < 0.3:
+            flags["emulated-version"] = f"1.{chance.randint(minor - 3, minor - 1)}"
+        if chance.random() < 0.2:
+            flags["allow-privileged"] = "false"
+        yield f"random {seed}.{at}: " + " ".join(f"--{name}={value}" for name, value in flags.items()), {"flags": flags}
+
+
 def prepared(setting, work):
     """The flags of a setting, with files in `work`."""
     flags = dict(setting.get("flags", {}))
@@ -444,10 +477,13 @@ def main():
     arguments.add_argument("--only")
     arguments.add_argument("--modes", default="flags,live,copied,profile,serve")
     arguments.add_argument("--updates", action="store_true")
+    arguments.add_argument("--random", type=int, metavar="SEED", help="random settings instead of the listed ones")
+    arguments.add_argument("--count", type=int, default=30, help="the number of random settings")
     given = arguments.parse_args()
     begin, starts, totals = time.time(), 0, collections.defaultdict(lambda: dict.fromkeys(("settings", "objects", *RESULTS), 0))
     print(f"| setting | mode | objects | {' | '.join(RESULTS)} |\n|---|---|---|{'---|' * len(RESULTS)}")
-    for name, setting in SETTINGS.items():
+    settings = SETTINGS if given.random is None else dict(random_settings(given.random, given.count, given.version))
+    for name, setting in settings.items():
         if given.only and given.only not in name:
             continue
         with tempfile.TemporaryDirectory() as work:

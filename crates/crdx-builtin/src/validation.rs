@@ -154,7 +154,7 @@ mod tests {
         let types = Types::for_release(release.minor().number().into());
         let id = types.of_kind(api_version, kind).unwrap();
         let mut object = encode::encode(types, id, &json::read(text.as_bytes()).unwrap()).object;
-        defaults::set(types, id, &mut object);
+        defaults::set(types, id, &mut object, release);
         object
     }
 

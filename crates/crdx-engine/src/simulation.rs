@@ -15,6 +15,8 @@
 
 #[cfg(feature = "simulator")]
 pub mod admission;
+#[cfg(feature = "simulator")]
+pub mod aggregated;
 pub mod answer;
 #[cfg(feature = "simulator")]
 pub mod built_in;

@@ -2,20 +2,25 @@
 //! folders have the objects. Files are read when they are needed.
 
 use crdx_engine::cluster::Resource;
-use crdx_engine::profile::{Description, DescriptionError, RequestPath, SavedResource};
+use crdx_engine::profile::published_schemas;
+use crdx_engine::profile::{Description, DescriptionError, RequestPath, SavedParams, SavedResource};
 use crdx_files::open::read_regular;
 use crdx_server::server::http::address::encoded;
 use crdx_text::documents::Chunks;
 use crdx_text::yaml;
 use crdx_value::lock;
 use crdx_value::{Map, Value, object};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 pub const DESCRIPTION: &str = "profile.yaml";
 pub const RESOURCES: &str = "apis.yaml";
+/// The folder with the params of policies.
+const PARAMS: &str = "params";
+/// The folder with the schemas of aggregated APIs.
+const OPENAPI: &str = "openapi";
 
 /// A profile that is read.
 #[derive(Debug)]
@@ -23,12 +28,12 @@ pub struct Profile {
     folder: PathBuf,
     description: Description,
     resources: Arc<Vec<Resource>>,
-    /// The resources whose objects are in one file, by plural name with the group.
-    loaded: Mutex<HashMap<String, Arc<ObjectsByName>>>,
+    /// The objects of files with several, by path.
+    loaded: Mutex<HashMap<PathBuf, Arc<ObjectsByName>>>,
 }
 
 /// The objects of a resource by namespace and name.
-type ObjectsByName = BTreeMap<String, BTreeMap<String, Arc<Value>>>;
+pub type ObjectsByName = BTreeMap<String, BTreeMap<String, Arc<Value>>>;
 
 /// Why a profile, or something of it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,8 +89,8 @@ impl Profile {
 
     /// Returns true if a profile never has the objects at a path, so that nothing is known of them.
     pub fn lacks(&self, path: &str) -> bool {
-        let found = RequestPath::parse(path).map(|path| self.find(&path));
-        !matches!(found, Some(Ok(_) | Err(ProfileError::NotRead { .. })))
+        let Some(request) = RequestPath::parse(path) else { return true };
+        self.find_params(&request).is_none() && matches!(self.find(&request), Err(ProfileError::NotSaved { .. }))
     }
 
     /// Returns the object or the list at a path; `None` if the cluster does not have it.
@@ -94,22 +99,56 @@ impl Profile {
     /// Returns an error if the profile does not have the objects, or a file cannot be read.
     pub fn get(&self, path: &str) -> Result<Option<Value>, ProfileError> {
         let not_saved = |what: &str| ProfileError::NotSaved { folder: self.folder.clone(), what: what.to_owned() };
+        if let Some((group, version)) = published_schemas::parse_path(path) {
+            return self.openapi(&group, &version)?.map(Some).ok_or_else(|| not_saved(path));
+        }
         let request = RequestPath::parse(path).ok_or_else(|| not_saved(path))?;
+        if let Some((params, resource)) = self.find_params(&request) {
+            let objects = self.params(params)?;
+            return Ok(requested(&objects, resource, &request));
+        }
         let Some((saved, resource)) = self.find(&request)? else { return Ok(None) };
         if let (true, Some(name)) = (saved.is_separate, &request.name) {
             return read_if_present(&self.folder.join(file_of(saved, &resource.kind, name)));
         }
-        let objects =
-            if saved.is_separate { Arc::new(self.read_separate(saved, resource)?) } else { self.objects(saved)? };
-        let within = |namespace: &str| objects.get(namespace);
-        match (&request.namespace, &request.name) {
-            (namespace, Some(name)) => {
-                let found = within(namespace.as_deref().unwrap_or_default()).and_then(|objects| objects.get(name));
-                Ok(found.map(|object| Value::clone(object)))
-            }
-            (Some(namespace), None) => Ok(Some(list(resource, within(namespace).into_iter().flatten()))),
-            (None, None) => Ok(Some(list(resource, objects.values().flatten()))),
-        }
+        let objects = if saved.is_separate {
+            Arc::new(self.read_separate(saved, resource)?)
+        } else {
+            self.objects(&file_of(saved, "", ""))?
+        };
+        Ok(requested(&objects, resource, &request))
+    }
+
+    /// Returns the published schemas of an aggregated API; `None` if they are not saved.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn openapi(&self, group: &str, version: &str) -> Result<Option<Value>, ProfileError> {
+        read_if_present(&self.folder.join(file_of_openapi(group, version)))
+    }
+
+    /// Returns the saved params of a kind.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn params(&self, params: &SavedParams) -> Result<Arc<ObjectsByName>, ProfileError> {
+        self.objects(&file_of_params(params))
+    }
+
+    /// Returns the saved params that answer a request.
+    fn find_params(&self, request: &RequestPath) -> Option<(&SavedParams, &Resource)> {
+        let has_name = |params: &SavedParams| match (&params.names, &request.name) {
+            (None, _) => true,
+            (Some(names), Some(name)) => names.contains(name),
+            (Some(_), None) => false,
+        };
+        let is_it = |group: &str, version: &str, plural: &str| {
+            (group, version, plural) == (&request.group, &request.version, &request.plural)
+        };
+        let mut saved = self.description.params.iter();
+        let params = saved.find(|own| is_it(&own.group, &own.version, &own.plural) && has_name(own))?;
+        let mut resources = self.resources.iter();
+        Some((params, resources.find(|own| is_it(&own.group, &own.version, &own.plural))?))
     }
 
     /// Returns the saved resource for a request, in the version in which it is saved; `None` if the cluster does not serve it.
@@ -133,13 +172,14 @@ impl Profile {
         }
     }
 
-    fn objects(&self, saved: SavedResource) -> Result<Arc<ObjectsByName>, ProfileError> {
+    /// Reads the objects in a file of the profile, once.
+    fn objects(&self, file: &Path) -> Result<Arc<ObjectsByName>, ProfileError> {
         let mut loaded = lock::lock(&self.loaded);
-        if let Some(objects) = loaded.get(&saved.qualified()) {
+        if let Some(objects) = loaded.get(file) {
             return Ok(Arc::clone(objects));
         }
-        let objects = Arc::new(read_together(&self.folder.join(file_of(saved, "", "")))?);
-        loaded.insert(saved.qualified(), Arc::clone(&objects));
+        let objects = Arc::new(read_together(&self.folder.join(file))?);
+        loaded.insert(file.to_owned(), Arc::clone(&objects));
         Ok(objects)
     }
 
@@ -167,6 +207,21 @@ pub fn file_of(resource: SavedResource, kind: &str, name: &str) -> PathBuf {
     folder.join(format!("{prefix}{}.yaml", encoded(name)))
 }
 
+/// Returns the path of the file with the saved params of a kind in a profile.
+pub fn file_of_params(params: &SavedParams) -> PathBuf {
+    Path::new(PARAMS).join(format!("{}.yaml", params.qualified()))
+}
+
+/// Returns the path of the file with the schemas of a group and version in a profile.
+pub fn file_of_openapi(group: &str, version: &str) -> PathBuf {
+    Path::new(OPENAPI).join(format!("{}.yaml", encoded(&format!("{group}.{version}"))))
+}
+
+/// Returns the folders with the objects of a profile.
+pub fn folders() -> BTreeSet<&'static str> {
+    SavedResource::ALL.iter().map(|resource| resource.folder).chain([PARAMS, OPENAPI]).collect()
+}
+
 /// Returns the files of a folder in the order of their names; none if there is no folder.
 ///
 /// # Errors
@@ -190,15 +245,26 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, ProfileError> {
 /// # Errors
 /// Returns an error if a file cannot be read.
 pub fn all_objects(folder: &Path) -> Result<Vec<Value>, ProfileError> {
-    let mut folders: Vec<&str> = SavedResource::ALL.iter().map(|resource| resource.folder).collect();
-    folders.dedup();
     let mut found = Vec::new();
-    for part in folders {
+    for part in folders() {
         for file in files(&folder.join(part))? {
             found.extend(read_all(&file)?);
         }
     }
     Ok(found)
+}
+
+/// Returns the object or the list that a request reads; `None` for an object that is not there.
+fn requested(objects: &ObjectsByName, resource: &Resource, request: &RequestPath) -> Option<Value> {
+    let within = |namespace: &str| objects.get(namespace);
+    match (&request.namespace, &request.name) {
+        (namespace, Some(name)) => {
+            let found = within(namespace.as_deref().unwrap_or_default())?.get(name)?;
+            Some(Value::clone(found))
+        }
+        (Some(namespace), None) => Some(list(resource, within(namespace).into_iter().flatten())),
+        (None, None) => Some(list(resource, objects.values().flatten())),
+    }
 }
 
 fn list<'a>(resource: &Resource, objects: impl Iterator<Item = (&'a String, &'a Arc<Value>)>) -> Value {

@@ -188,24 +188,30 @@ impl Simulation {
             _ if plan.target.profile.is_some() => cluster.as_ref().map(Live::objects),
             _ => None,
         };
-        let policies = with_static_policies(plan, &releases);
         let reading = admission::Reading {
-            options: &policies,
+            options: &plan.policies,
             input: plan.options.clone(),
             // The cluster's policies are only used together with its objects.
-            live: cluster.as_ref().filter(|_| objects.is_some() && !policies.skips_cluster),
+            live: cluster.as_ref().filter(|_| objects.is_some() && !plan.policies.skips_cluster),
             objects,
             namespace: &namespace,
         };
         let has_live_policies = reading.live.is_some();
         let objects = reading.read(show, &mut notes);
-        let others = Arc::new(objects.with_existing(others));
-        let admissions = releases.iter().map(|release| reading.admission(&objects, release, &mut notes));
+        let manifests = static_manifests(plan, &releases);
+        let with_manifests = (!manifests.is_empty()).then(|| reading.with_manifests(objects.clone(), &manifests, show));
+        let all_objects = with_manifests.as_ref().unwrap_or(&objects);
+        let others = Arc::new(all_objects.with_existing(others));
+        let admissions = releases.iter().map(|release| {
+            let reads_manifests = plan.server.admission.manifest_directories(release).next().is_some();
+            let objects = if reads_manifests { all_objects } else { &objects };
+            reading.admission(objects, release, &mut notes)
+        });
         let admissions: Vec<Option<Admission>> = admissions.collect();
         // Only server-side apply needs field ownership.
         let owners = (plan.request_kind.verb == crdx_engine::kubectl::Verb::ServerSide)
             || plan.compares.is_some_and(|c| c.server_metadata)
-            || objects.read_managed_fields();
+            || all_objects.read_managed_fields();
         let simulator = |(configured, admission): (&ConfiguredServer, &Option<Admission>)| {
             let ConfiguredServer { release, plugins, unsimulated, served } = configured.clone();
             let service_ranges = served.service_ranges.clone();
@@ -257,7 +263,8 @@ impl Simulation {
         stream::take_policies(&run, known, admissions, show);
         simulation.lacks_definitions = lacks_definitions;
         let is_defined = |group: &str, kind: &str| simulation.definition(group, kind).is_some();
-        objects.without_effect(&policies.paths, &is_defined).into_iter().for_each(show);
+        let paths: Vec<String> = plan.policies.paths.iter().chain(&manifests).cloned().collect();
+        all_objects.without_effect(&paths, &is_defined).into_iter().for_each(show);
         simulation
     }
 
@@ -394,13 +401,11 @@ fn release_of(plan: &Plan, cluster: Option<&Live>, notes: &mut Vec<RunNote>) -> 
     }
 }
 
-/// Returns the policies of a plan, with those that the server reads from files.
-fn with_static_policies(plan: &Plan, releases: &ReleaseSet) -> admission::PolicyOptions {
-    let mut policies = plan.policies.clone();
+/// Returns the directories with the policies that the server of any of the releases reads from files.
+fn static_manifests(plan: &Plan, releases: &ReleaseSet) -> Vec<String> {
+    // Releases ignore the directories, or read all of them.
     let newest = releases.iter().last().unwrap_or(Release::NEWEST);
-    let directories = plan.server.admission.manifest_directories(newest);
-    policies.paths.extend(directories.map(|(_, directory)| directory.to_owned()));
-    policies
+    plan.server.admission.manifest_directories(newest).map(|(_, directory)| directory.to_owned()).collect()
 }
 
 /// Reads the settings of the cluster's server.

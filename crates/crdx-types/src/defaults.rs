@@ -9,11 +9,12 @@
 //!  strategy.rollingUpdate.maxSurge "25%" if strategy.type="RollingUpdate"
 //!  serviceAccountName =serviceAccount                  the value of another field
 //!  imagePullPolicy :pullPolicy image                   a function with its argument
+//!  pullPolicy :pullPolicy reference if gate ImageVolume
 //! ```
 //!
 //! A default is set if the field is absent or an empty string or list; an empty string behind a pointer is kept. `PATH?` is also set if it is zero, and `PATH!` always;
-//! null removes the field. `if PATH`, `if PATH="VALUE"` and `unless PATH` are conditions, which `&` joins; `only PATH` means
-//! that there is no other field. Some lines are conversions, which the server makes between decoding and storage.
+//! null removes the field. `if PATH`, `if PATH="VALUE"`, `if gate NAME` and `unless PATH` are conditions, which `&` joins; `only PATH`
+//! means that there is no other field. Some lines are conversions, which the server makes between decoding and storage.
 //! A line may end with the releases to which it applies, as in [`super::table`].
 
 mod functions;
@@ -24,7 +25,7 @@ use super::table::table;
 use super::types::{Struct, Type, TypeDefinition, TypeId, Types};
 use crdx_text::json;
 use crdx_value::Value;
-use crdx_value::release::Minor;
+use crdx_value::release::{Gate, Release, all_gates};
 use functions::Function;
 pub use functions::TEMPLATE_GENERATION;
 use std::sync::OnceLock;
@@ -35,8 +36,8 @@ const TEXT: &str = include_str!("defaults.txt");
 const MAX_DEPTH: usize = 500;
 
 /// Sets the defaults of an object of a struct type.
-pub fn set(types: &'static Types, id: TypeId, object: &mut Value) {
-    Defaulter { types, rules: Rules::get() }.named(id, object, 0);
+pub fn set(types: &'static Types, id: TypeId, object: &mut Value, release: Release) {
+    Defaulter { types, release, rules: Rules::get() }.named(id, object, 0);
 }
 
 /// A line of the table.
@@ -72,6 +73,7 @@ enum Condition {
     Absent(Vec<&'static str>),
     Equal(Vec<&'static str>, &'static str),
     Only(&'static str),
+    Gate(Gate),
 }
 
 /// The rules of every type, by its index in the table of types.
@@ -117,11 +119,7 @@ impl DefaultingRule {
     fn read(line: &'static str, releases: Releases) -> Option<Self> {
         let (target, rest) = line.split_once(' ')?;
         let (rest, conditions) = if let Some((rest, conditions)) = rest.split_once(" if ") {
-            let read = |condition: &'static str| match condition.split_once('=') {
-                Some((at, value)) => Condition::Equal(path(at), value.trim_matches('"')),
-                None => Condition::Present(path(condition)),
-            };
-            (rest, conditions.split(" & ").map(read).collect())
+            (rest, conditions.split(" & ").map(Condition::read).collect::<Option<_>>()?)
         } else if let Some((rest, at)) = rest.split_once(" unless ") {
             (rest, vec![Condition::Absent(path(at))])
         } else if let Some((rest, name)) = rest.split_once(" only ") {
@@ -146,12 +144,12 @@ impl DefaultingRule {
     }
 
     /// Sets the default; `is_pointer` returns true if the field is a pointer, for which only nil counts as absent.
-    fn apply(&self, object: &mut Value, release: Minor, is_pointer: impl FnOnce() -> bool) {
-        if !self.conditions.iter().all(|condition| condition.holds(object)) {
+    fn apply(&self, object: &mut Value, release: Release, is_pointer: impl FnOnce() -> bool) {
+        if !self.conditions.iter().all(|condition| condition.holds(object, release)) {
             return;
         }
         if let DefaultSource::Function(function, argument) = &self.source {
-            return function.call(object, &self.path, argument, release);
+            return function.call(object, &self.path, argument, release.minor());
         }
         let replaced = match find(object, &self.path) {
             _ if self.replaces == Replaces::Always => true,
@@ -174,8 +172,20 @@ impl DefaultingRule {
 }
 
 impl Condition {
-    fn holds(&self, object: &Value) -> bool {
+    /// Reads a condition; `None` for a gate that is unknown, which a test excludes.
+    fn read(text: &'static str) -> Option<Self> {
+        if let Some(name) = text.strip_prefix("gate ") {
+            return all_gates().find_map(|row| row.gate.filter(|_| row.name == name)).map(Self::Gate);
+        }
+        Some(match text.split_once('=') {
+            Some((at, value)) => Self::Equal(path(at), value.trim_matches('"')),
+            None => Self::Present(path(text)),
+        })
+    }
+
+    fn holds(&self, object: &Value, release: Release) -> bool {
         match self {
+            Self::Gate(gate) => release.enables(*gate),
             Self::Present(path) => {
                 !matches!(find(object, path), None | Some(Value::Null | Value::Bool(false)))
                     && !find(object, path).and_then(Value::as_array).is_some_and(<[Value]>::is_empty)
@@ -227,6 +237,7 @@ fn put(object: &mut Value, path: &[&str], value: Value) {
 
 struct Defaulter {
     types: &'static Types,
+    release: Release,
     rules: &'static Rules,
 }
 
@@ -289,7 +300,7 @@ impl Defaulter {
     fn fields(&self, id: TypeId, s: &'static Struct, value: &mut Value) {
         for rule in self.rules.of(id) {
             if rule.releases.contains(&self.types.release()) {
-                rule.apply(value, self.types.minor(), || self.is_pointer(s, &rule.path));
+                rule.apply(value, self.release, || self.is_pointer(s, &rule.path));
             }
         }
         for (field, default) in s.defaulted() {
@@ -311,6 +322,7 @@ impl Defaulter {
 mod tests {
     use super::*;
     use crdx_value::json::to_string;
+    use crdx_value::release::FeatureGates;
 
     #[test]
     fn every_line_is_well_formed() {
@@ -321,9 +333,10 @@ mod tests {
     #[test]
     fn defaults_are_set_in_nested_values() {
         let types = Types::for_release(37);
+        let release = "1.37".parse().unwrap();
         let mut object =
             json::read(br#"{"template":{"spec":{"containers":[{"name":"a","image":"x:1","ports":[{}]}]}}}"#).unwrap();
-        set(types, types.id("apps/v1.DeploymentSpec").unwrap(), &mut object);
+        set(types, types.id("apps/v1.DeploymentSpec").unwrap(), &mut object, release);
         assert_eq!(
             object.at(&["strategy", "rollingUpdate"]).map(to_string).as_deref(),
             Some(r#"{"maxSurge":"25%","maxUnavailable":"25%"}"#)
@@ -335,21 +348,25 @@ mod tests {
         assert_eq!(container.get("ports").map(to_string).as_deref(), Some(r#"[{"protocol":"TCP"}]"#));
     }
     #[test]
-    fn image_volumes_have_a_default_policy_since_1_35() {
-        let policy = |release| {
-            let types = Types::for_release(release);
+    fn the_default_policy_of_image_volumes_has_a_gate() {
+        let policy = |release: Release| {
+            let types = Types::for_release(release.minor().number().into());
             let mut volume = json::read(br#"{"name":"v","image":{"reference":"a:latest"}}"#).unwrap();
-            set(types, types.id("core/v1.Volume").unwrap(), &mut volume);
+            set(types, types.id("core/v1.Volume").unwrap(), &mut volume, release);
             volume.str_at(&["image", "pullPolicy"]).map(str::to_owned)
         };
-        assert_eq!((policy(34), policy(35).as_deref()), (None, Some("Always")));
+        let release = |text: &str| text.parse::<Release>().unwrap();
+        let mut gates = FeatureGates::default();
+        gates.set("ImageVolume", true);
+        assert_eq!((policy(release("1.34")), policy(release("1.35")).as_deref()), (None, Some("Always")));
+        assert_eq!(policy(release("1.34").with_gates(&gates).unwrap()).as_deref(), Some("Always"));
     }
 
     #[test]
     fn the_selector_of_a_job_is_not_manual() {
         let types = Types::for_release(30);
         let mut job = json::read(b"{}").unwrap();
-        set(types, types.id("batch/v1.Job").unwrap(), &mut job);
+        set(types, types.id("batch/v1.Job").unwrap(), &mut job, "1.30".parse().unwrap());
         assert_eq!(job.at(&["spec", "manualSelector"]), Some(&Value::Bool(false)));
     }
 }

@@ -223,18 +223,25 @@ fn written(arg: &Arg, value: Option<OsString>) -> OsString {
 mod tests {
     use super::*;
     use crate::commands::command_line;
+    use std::sync::OnceLock;
+
+    /// The definition of the command line, which takes long to build.
+    fn definition() -> &'static clap::Command {
+        static DEFINITION: OnceLock<clap::Command> = OnceLock::new();
+        DEFINITION.get_or_init(command_line::definition)
+    }
 
     fn words(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
     }
 
     fn canonical_of(line: &str) -> String {
-        let words = canonical(&command_line::definition(), words(line)).unwrap();
+        let words = canonical(definition(), words(line)).unwrap();
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 
     fn error_of(line: &str) -> String {
-        canonical(&command_line::definition(), words(line)).unwrap_err().to_string()
+        canonical(definition(), words(line)).unwrap_err().to_string()
     }
 
     /// Checks one way of writing the flags of a command.

@@ -250,7 +250,7 @@ fn with_defaults(object: Value, release: Release) -> Result<Value, InputError> {
     let decoded = decode::decode(types, &endpoint, json::to_string(&object).as_bytes());
     decoded.map_err(|refusal| InputError::new(format!("the object cannot be read: {}", refusal.error)))?;
     let mut complete = encode::encode(types, id, &object).object;
-    defaults::set(types, id, &mut complete);
+    defaults::set(types, id, &mut complete, release);
     let is_namespaced = resources::of_kind(api_version, kind, minor).is_some_and(|resource| resource.namespaced);
     if is_namespaced && complete.str_at(&["metadata", "namespace"]).is_none_or(str::is_empty) {
         complete.insert_at(&["metadata", "namespace"], "default".into());

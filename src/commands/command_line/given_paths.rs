@@ -162,6 +162,7 @@ impl Command {
             Self::Openapi(args) => (&args.cluster.profile, false),
             #[cfg(feature = "serve")]
             Self::Serve(args) => (&args.cluster.profile, false),
+            Self::Test(args) => (&args.profile, false),
             // `fetch` writes it.
             _ => return None,
         };

@@ -4,11 +4,12 @@
 use super::error::EnvtestError;
 use super::flags::{FlagError, Flags};
 use super::folder;
-use crate::commands::flags::server::{minor, port_range};
+use crate::commands::flags::server::{self, minor, port_range};
 use crate::commands::flags::{admission_configuration, served};
-use crate::commands::terminal;
+use crate::commands::{load_profile, terminal};
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_files::open::{created, read_any};
+use crdx_input::profile::Profile;
 use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
 use crdx_serve::{Authentication, Running, Runtime, ServeOptions, Webhooks};
@@ -46,6 +47,7 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
       --emulated-version string           The version to emulate, such as 1.36.
       --enable-admission-plugins strings  Admission plugins to enable besides the default ones.
       --feature-gates strings             Feature gates to set, such as StatefulSetRecreateStrategy=true.
+      --profile string                    The profile of a cluster (kubectl crdx fetch --profile): its settings and objects.
       --runtime-config mapStringBool      APIs to disable, such as batch/v1=false.
       --secure-port int                   The port. (default 6443)
       --service-account-issuer strings    The issuer and the default audience of service account tokens.
@@ -59,12 +61,13 @@ authorization of users. The Kubernetes version is that of the folder, such as 1.
 ";
 
 const CLUSTER_IP_RANGES: &str = "service-cluster-ip-range";
+const PROFILE: &str = "profile";
 const NODE_PORTS: &str = "service-node-port-range";
 const NOT_READY_SECONDS: &str = "default-not-ready-toleration-seconds";
 const UNREACHABLE_SECONDS: &str = "default-unreachable-toleration-seconds";
 
 /// The flags of [`HELP`].
-const KNOWN: [&str; 23] = [
+const KNOWN: [&str; 24] = [
     "admission-control-config-file",
     "allow-privileged",
     "anonymous-auth",
@@ -78,6 +81,7 @@ const KNOWN: [&str; 23] = [
     "emulated-version",
     "enable-admission-plugins",
     "feature-gates",
+    PROFILE,
     "runtime-config",
     "secure-port",
     "service-account-issuer",
@@ -118,6 +122,8 @@ struct Config {
     always_allow: bool,
     checks_namespaces: bool,
     settings: ServerSettings,
+    /// The profile whose objects are loaded.
+    profile: Option<PathBuf>,
     /// Lines for standard error.
     notes: Vec<String>,
 }
@@ -137,7 +143,11 @@ impl Config {
         if port == 0 {
             return Err(EnvtestError::NoPort);
         }
-        let settings = settings(flags)?;
+        let profile = path(PROFILE);
+        let mut settings = settings(flags)?;
+        if let Some(folder) = &profile {
+            settings = with_profile(settings, folder, flags, release)?;
+        }
         let configured = ConfiguredServer::new(&settings, release)?;
         let (plugins, _) = settings.plugins(configured.release, AdmissionPlugins::default())?;
         let unsimulated = configured.unsimulated.flags().into_iter();
@@ -161,6 +171,7 @@ impl Config {
             always_allow: flags.items("authorization-mode").any(|mode| mode == "AlwaysAllow"),
             checks_namespaces: !flags.items("disable-admission-plugins").any(|plugin| plugin == "NamespaceLifecycle"),
             settings,
+            profile,
             notes,
         })
     }
@@ -197,6 +208,34 @@ fn settings(flags: &Flags) -> Result<ServerSettings, EnvtestError> {
         not_ready_seconds: seconds(NOT_READY_SECONDS)?,
         unreachable_seconds: seconds(UNREACHABLE_SECONDS)?,
     })
+}
+
+/// Returns the settings with those of a profile, which flags replace.
+fn with_profile(
+    mut own: ServerSettings,
+    folder: &Path,
+    flags: &Flags,
+    release: Release,
+) -> Result<ServerSettings, EnvtestError> {
+    let profile = Profile::open(folder)?;
+    let is_given = |name: &str| flags.last(name).is_some();
+    if !is_given("allow-privileged") {
+        own.allow_privileged = None;
+    }
+    let ranges = load_profile::service_ranges(&profile)?;
+    if !is_given(CLUSTER_IP_RANGES) && !ranges.is_empty() {
+        own.service_ranges = ranges;
+    }
+    let connection =
+        server::connection_to_profile(folder).map_err(|error| EnvtestError::ProfileSettings(error.text()))?;
+    let simulated = crdx_cluster::simulated(Ok(&connection)).release;
+    if simulated != release {
+        complain!(
+            "note: the profile is of Kubernetes {simulated}, this server of Kubernetes {release}: kubectl crdx envtest --kubernetes-version {simulated} writes the other one"
+        );
+    }
+    let settings = server::of_cluster(&own, release, Ok(&connection));
+    settings.map(|(_, settings)| settings).map_err(|error| EnvtestError::ProfileSettings(error.to_string()))
 }
 
 /// The node ports of Services, unless they are the default ones.
@@ -286,6 +325,9 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     }
     let server = server.build();
     publish(&server, config, now);
+    if let Some(folder) = &config.profile {
+        load_profile::load(&server, &Profile::open(folder)?, now)?;
+    }
     let (certificate, key) = certificate(config)?;
     let options = ServeOptions {
         address: config.address,

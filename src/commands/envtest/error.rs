@@ -3,6 +3,7 @@
 use super::flags::FlagError;
 use crate::commands::flags::admission_configuration::AdmissionConfigurationError;
 use crate::commands::flags::static_policies::StaticPoliciesError;
+use crdx_input::profile::ProfileError;
 use crdx_serve::{AuthenticationError, TlsError};
 use crdx_server::server::{RuntimeConfigError, SettingsError};
 use crdx_value::release::FeatureGatesError;
@@ -30,6 +31,12 @@ pub enum EnvtestError {
     /// A text is no `--runtime-config`.
     #[error("--runtime-config: {0}")]
     RuntimeConfig(#[from] RuntimeConfigError),
+    /// The profile cannot be used.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A server of the release does not accept the settings of the profile.
+    #[error("{0}")]
+    ProfileSettings(String),
     /// A flag needs another one.
     #[error("--{0} needs --{1}")]
     Needs(&'static str, &'static str),

@@ -2,11 +2,17 @@
 
 use super::{FetchOutcome, FetchProblem, args};
 use crate::commands::source::ObjectSource;
-use crdx_cluster::{Error, LiveSettings, Query, Resource};
-use crdx_engine::profile::{Description, SavedResource, saved_form};
+use crdx_cluster::{Connection, Error, JSON, LiveSettings, Query, Resource};
+use crdx_engine::profile::published_schemas;
+use crdx_engine::profile::{
+    Description, SavedParams, SavedResource, WantedParams, saved_form, saved_param, wanted_params,
+};
 use crdx_files::replace::replace;
-use crdx_input::profile::{DESCRIPTION, RESOURCES, all_objects, file_of, files};
+use crdx_input::profile::{
+    DESCRIPTION, RESOURCES, all_objects, file_of, file_of_openapi, file_of_params, files, folders,
+};
 use crdx_text::yaml;
+use crdx_value::group_version::api_version;
 use crdx_value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -109,6 +115,40 @@ impl Saved {
                 self.list(source, resource, saved)?;
             }
         }
+        for wanted in wanted_params(self.objects.values()) {
+            let is_it = |resource: &&Resource| {
+                api_version(&resource.group, &resource.version) == wanted.api_version && resource.kind == wanted.kind
+            };
+            let Some(resource) = resources.iter().find(is_it) else { continue };
+            if !self.description.saved.contains(&resource.qualified()) {
+                self.list_params(source, resource, wanted)?;
+            }
+        }
+        self.read_published_schemas(connection, &resources)
+    }
+
+    /// Reads the schemas of aggregated APIs. Their objects are "cannot tell" without them.
+    ///
+    /// # Errors
+    /// Returns an error if nothing more can be read.
+    fn read_published_schemas(&mut self, connection: &Connection, resources: &[Resource]) -> Result<(), Error> {
+        let crds = self.objects.keys().filter(|(kind, _, _)| kind == "CustomResourceDefinition");
+        let crds: BTreeSet<String> = crds.map(|(_, _, name)| name.clone()).collect();
+        // Without the CRDs it is not known which APIs are aggregated.
+        if !self.description.saved.iter().any(|saved| saved == "customresourcedefinitions.apiextensions.k8s.io") {
+            return Ok(());
+        }
+        for (group, version) in published_schemas::aggregated(resources, &crds) {
+            match connection.ask(&published_schemas::path(group, version), JSON).wait() {
+                Ok(Some(document)) => {
+                    let saved = published_schemas::saved_document(group, version, &document);
+                    self.add(saved, |_, _| file_of_openapi(group, version));
+                }
+                Ok(None) => {}
+                Err(error) if error.unreachable => return Err(error),
+                Err(error) => self.problem(&format!("the schemas of {group}/{version}"), &error),
+            }
+        }
         Ok(())
     }
 
@@ -117,25 +157,52 @@ impl Saved {
     /// # Errors
     /// Returns an error if nothing more can be read.
     fn list(&mut self, source: &ObjectSource, resource: &Resource, saved: SavedResource) -> Result<(), Error> {
-        let mut objects = Vec::new();
-        for page in source.list(resource, None, &Query::default()) {
-            match page {
-                Ok(page) => objects.extend(page.into_iter().map(|object| saved_form(saved, object))),
-                Err(error) if error.unreachable => return Err(error),
-                Err(error) => {
-                    self.problem(&resource.qualified(), &error);
-                    self.description.unread.insert(saved.qualified(), reason(&error));
-                    return Ok(());
+        match read_all(source, resource, &mut |object| Some(saved_form(saved, object))) {
+            Ok(objects) => {
+                self.description.saved.push(saved.qualified());
+                for object in objects {
+                    self.add(object, |kind, name| file_of(saved, kind, name));
                 }
             }
-        }
-        self.description.saved.push(saved.qualified());
-        for object in objects {
-            let key = key(&object);
-            self.files.entry(file_of(saved, &key.0, &key.2)).or_default().push(key.clone());
-            self.objects.insert(key, object);
+            Err(error) if error.unreachable => return Err(error),
+            Err(error) => {
+                self.problem(&resource.qualified(), &error);
+                self.description.unread.insert(saved.qualified(), reason(&error));
+            }
         }
         Ok(())
+    }
+
+    /// Reads the params of policies of a kind. Those that the user may not read are unknown when the profile is used.
+    ///
+    /// # Errors
+    /// Returns an error if nothing more can be read.
+    fn list_params(&mut self, source: &ObjectSource, resource: &Resource, wanted: WantedParams) -> Result<(), Error> {
+        let is_wanted = |object: &Value| {
+            let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+            wanted.names.as_ref().is_none_or(|names| names.contains(name))
+        };
+        let mut params = |object: Value| is_wanted(&object).then(|| saved_param(object));
+        match read_all(source, resource, &mut params) {
+            Ok(objects) => {
+                let Resource { group, version, plural, .. } = resource.clone();
+                let saved = SavedParams { group, version, plural, names: wanted.names };
+                let file = file_of_params(&saved);
+                for object in objects {
+                    self.add(object, |_, _| file.clone());
+                }
+                self.description.params.push(saved);
+            }
+            Err(error) if error.unreachable => return Err(error),
+            Err(error) => self.problem(&format!("the params {}", resource.qualified()), &error),
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, object: Value, file: impl Fn(&str, &str) -> PathBuf) {
+        let key = key(&object);
+        self.files.entry(file(&key.0, &key.2)).or_default().push(key.clone());
+        self.objects.insert(key, object);
     }
 
     fn write(&self, folder: &Path) -> Result<(), FetchProblem> {
@@ -161,8 +228,7 @@ impl Saved {
 
     /// Removes the files of objects that the cluster no longer has.
     fn remove_others(&self, folder: &Path) -> Result<(), FetchProblem> {
-        let folders: BTreeSet<&str> = SavedResource::ALL.iter().map(|saved| saved.folder).collect();
-        for part in folders {
+        for part in folders() {
             let found = files(&folder.join(part))
                 .map_err(|error| FetchProblem::new(error.to_string(), "choose another folder with --profile"))?;
             for file in found {
@@ -204,6 +270,22 @@ impl Saved {
         ];
         FetchOutcome { text, report, problems: self.problems }
     }
+}
+
+/// Reads the objects of a resource of which `form` keeps something.
+///
+/// # Errors
+/// Returns an error if a page cannot be read.
+fn read_all(
+    source: &ObjectSource,
+    resource: &Resource,
+    form: &mut dyn FnMut(Value) -> Option<Value>,
+) -> Result<Vec<Value>, Error> {
+    let mut objects = Vec::new();
+    for page in source.list(resource, None, &Query::default()) {
+        objects.extend(page?.into_iter().filter_map(&mut *form));
+    }
+    Ok(objects)
 }
 
 fn reason(error: &Error) -> String {

@@ -3,6 +3,7 @@
 use super::admission_configuration;
 use super::error::ArgumentError;
 use crate::commands::error::Error;
+use crate::commands::terminal;
 use clap::Args as ClapArgs;
 use crdx_cluster::Connection;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
@@ -10,7 +11,7 @@ use crdx_output::printable::complain;
 use crdx_server::server::{AdmissionConfiguration, RuntimeConfig, RuntimeConfigError, ServerSettings};
 use crdx_types::service_families::{ServiceFamilies, ServiceRange};
 use crdx_value::release::{FeatureGates, Minor, Release, ReleaseSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The settings of the simulated server, as kube-apiserver has them.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -120,6 +121,15 @@ impl Server {
         let configured: Vec<Release> = releases.iter().map(|one| self.release(one)).collect::<Result<_, _>>()?;
         Ok(ReleaseSet::from_releases(configured).unwrap_or_else(|| releases.clone()))
     }
+}
+
+/// Opens a profile in place of a cluster.
+///
+/// # Errors
+/// Returns an error if the folder has no profile that can be read.
+pub fn connection_to_profile(folder: &Path) -> Result<Connection, crdx_cluster::Error> {
+    let target = crdx_cluster::ClusterFlags { profile: Some(folder.to_owned()), ..Default::default() };
+    Connection::open(&target, terminal::warn)
 }
 
 /// Returns a release with the settings of a cluster's server, which `own` replace, and these settings. Prints what is not known of

@@ -4,6 +4,7 @@ use crate::commands::flags::error::ArgumentError;
 use crate::commands::flags::{KubernetesVersions, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// `test`
 #[derive(Debug, ClapArgs)]
@@ -72,6 +73,9 @@ pub struct Test {
     /// The simulated servers; the default is the newest version, or the `kubernetesVersions` of a suite.
     #[command(flatten)]
     pub kubernetes: KubernetesVersions,
+    /// The profile of a cluster, a folder that `fetch --from-cluster --profile` writes: its version and the settings of its server
+    #[arg(long, value_name = "DIR", help_heading = "Simulated server")]
+    pub profile: Vec<PathBuf>,
     /// The settings of the server.
     #[command(flatten)]
     pub server: Server,

@@ -133,3 +133,105 @@ fn a_folder_without_a_profile_is_an_error() {
     place.run("get widgets --profile prod").ends(2, &["the profile prod has no widgets.fake.example.com"]);
     saved(&place, ".", "100m").ends(2, &["is not empty, and has no profile"]);
 }
+
+/// The cluster with a policy that has params, and an aggregated API.
+fn with_params(path: &str) -> Reply {
+    const ADMISSION: &str = "/apis/admissionregistration.k8s.io/v1";
+    let list = |kind: &str, item: &str| {
+        format!(r#"{{"kind":"{kind}List","apiVersion":"v1","metadata":{{}},"items":[{item}]}}"#)
+    };
+    let short = path.split('?').next().unwrap_or_default();
+    let found = match short.strip_prefix(ADMISSION).unwrap_or(short) {
+        "/api" => groups(&[format!(
+            r#"{{"metadata":{{"name":""}},"versions":[{{"version":"v1","resources":[{}]}}]}}"#,
+            [("namespaces", "Namespace", "Cluster"), ("configmaps", "ConfigMap", "Namespaced")].map(|(name, kind, scope)| format!(
+                r#"{{"resource":"{name}","responseKind":{{"group":"","version":"","kind":"{kind}"}},"scope":"{scope}","singularResource":"","verbs":["get","list"]}}"#
+            )).join(",")
+        )]),
+        "/apis" => groups(&[
+            group("apiextensions.k8s.io", "v1", &[("customresourcedefinitions", "CustomResourceDefinition")]),
+            group("admissionregistration.k8s.io", "v1", &[
+                ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+                ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+            ]),
+            group("fake.example.com", "v1", &[("widgets", "Widget")]),
+            group("route.example.com", "v1", &[("routes", "Route")]),
+        ]),
+        "/validatingadmissionpolicies" => list(
+            "ValidatingAdmissionPolicy",
+            r#"{"metadata":{"name":"max"},"spec":{"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"matchConstraints":{"resourceRules":[{"apiGroups":["fake.example.com"],"apiVersions":["v1"],"operations":["CREATE"],"resources":["widgets"]}]},"validations":[{"expression":"object.spec.size <= int(params.data.max)","message":"too large"}]}}"#,
+        ),
+        "/validatingadmissionpolicybindings" => list(
+            "ValidatingAdmissionPolicyBinding",
+            r#"{"metadata":{"name":"max"},"spec":{"policyName":"max","validationActions":["Deny"],"paramRef":{"name":"limits","namespace":"default","parameterNotFoundAction":"Deny"}}}"#,
+        ),
+        "/api/v1/configmaps" => list(
+            "ConfigMap",
+            r#"{"metadata":{"name":"limits","namespace":"default","uid":"canary"},"data":{"max":"5"}},{"metadata":{"name":"other","namespace":"default"},"data":{"a":"canary"}}"#,
+        ),
+        "/openapi/v3/apis/route.example.com/v1" => r##"{"openapi":"3.0.0","paths":{"canary":{}},"components":{"schemas":{
+            "Route":{"type":"object","x-kubernetes-group-version-kind":[{"group":"route.example.com","version":"v1","kind":"Route"}],"properties":{
+                "apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"spec":{"allOf":[{"$ref":"#/components/schemas/RouteSpec"}]}}},
+            "RouteSpec":{"type":"object","description":"canary","properties":{"host":{"type":"string"}}}}}}"##.to_owned(),
+        _ => return cluster(path, "100m"),
+    };
+    Reply::Json(200, found)
+}
+
+#[test]
+fn a_profile_has_the_params_that_bindings_name() {
+    let place = TestDir::new("profile-params");
+    let fake = Fake::serve(|path, _| with_params(path));
+    let said = place.run(&format!("fetch --from-cluster --profile prod --server {} --no-cache", fake.url));
+    said.ends(0, &["Saved 7 objects in prod."]);
+    drop(fake);
+    let mut found = Vec::new();
+    texts(&place.0.join("prod"), &mut found);
+    assert!(found.iter().all(|(_, text)| !text.contains("canary")), "{found:?}");
+    let params = fs::read_to_string(place.0.join("prod/params/configmaps.yaml")).unwrap();
+    assert!(params.contains("name: limits") && params.contains("max: \"5\""), "{params}");
+    place.write("large.yaml", &super::object("a", 6));
+    place
+        .run("validate -f large.yaml --profile prod")
+        .ends(1, &["ValidatingAdmissionPolicy 'max' with binding 'max' denied request: too large"]);
+    place.run("validate -f a.yaml --profile prod").ends(0, &["1 accepted"]);
+    // Another ConfigMap is not known to be absent.
+    let binding = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: more}\n\
+        spec: {policyName: max, validationActions: [Deny], paramRef: {name: other, namespace: default, parameterNotFoundAction: Deny}}\n";
+    place.write("binding.yaml", binding);
+    place.run("validate -f a.yaml --profile prod --policies binding.yaml").ends(2, &["1 cannot tell"]);
+}
+
+#[test]
+fn objects_of_an_aggregated_api_are_checked_by_its_published_schema() {
+    let place = TestDir::new("profile-aggregated");
+    let fake = Fake::serve(|path, _| with_params(path));
+    place.run(&format!("fetch --from-cluster --profile prod --server {} --no-cache", fake.url)).ends(0, &[]);
+    let route = "apiVersion: route.example.com/v1\nkind: Route\nmetadata: {name: r}\nspec:\n  ";
+    place.write("good.yaml", &format!("{route}host: a\n"));
+    place.write("typo.yaml", &format!("{route}hots: a\n"));
+    place.write("type.yaml", &format!("{route}host: 1\n"));
+    for cluster in [format!("--server {} --no-cache", fake.url), "--profile prod".to_owned()] {
+        place
+            .run(&format!("validate -f good.yaml {cluster} -v"))
+            .ends(0, &["1 decode (validation not simulated)", "the validation of its API server is not simulated"]);
+        let unknown = ["typo.yaml:5:3", "unknown field \"spec.hots\"", "did you mean `host`?"];
+        place.run(&format!("validate -f typo.yaml {cluster}")).ends(1, &unknown);
+        place
+            .run(&format!("validate -f typo.yaml --field-validation Warn {cluster}"))
+            .ends(0, &["unknown field \"spec.hots\""]);
+        place
+            .run(&format!("validate -f type.yaml {cluster}"))
+            .ends(1, &["type.yaml:5:9", "spec.host: the type is integer"]);
+    }
+}
+
+#[test]
+fn suites_run_with_the_settings_of_a_profile() {
+    let place = TestDir::new("profile-test");
+    drop(saved(&place, "prod", "100m"));
+    place.write("widgets.testsuite.yaml", "apiVersion: apiextensions.k8s.io/v1\nname: widgets\ncrd: crd.yaml\ntests:\n  onCreate:\n  - name: small\n    initial: |\n      apiVersion: fake.example.com/v1\n      kind: Widget\n      spec: {size: 4}\n");
+    place.run("test widgets.testsuite.yaml --profile prod").ends(0, &["1.37"]);
+    place.run("test widgets.testsuite.yaml --profile none").ends(2, &["there is no profile in this folder"]);
+    place.run("test widgets.testsuite.yaml --profile prod --profile prod").ends(2, &["this command reads one profile"]);
+}

@@ -1,5 +1,6 @@
 //! The main file of a profile: the version and the settings of the server, and what could not be read.
 
+use super::params::SavedParams;
 use crdx_server::server::ServerSettings;
 use crdx_value::release::{FeatureGates, Minor};
 use crdx_value::{Map, Value, object};
@@ -23,6 +24,8 @@ pub struct Description {
     pub unknown_settings: Vec<String>,
     /// The saved resources, as `PLURAL.GROUP`.
     pub saved: Vec<String>,
+    /// The saved params of policies.
+    pub params: Vec<SavedParams>,
     /// The resources that could not be read, and why.
     pub unread: BTreeMap<String, String>,
 }
@@ -84,6 +87,7 @@ impl Description {
         }
         add(&["unknownSettings"], texts(&self.unknown_settings));
         add(&["saved"], texts(&self.saved));
+        add(&["params"], Value::Array(self.params.iter().map(SavedParams::to_value).collect()));
         add(&["unread"], Value::Object(self.unread.iter().map(|(name, why)| (name.clone(), text(why))).collect()));
         value
     }
@@ -96,11 +100,9 @@ impl Description {
         if value.str_at(&["kind"]) != Some(KIND) || value.str_at(&["apiVersion"]) != Some(API_VERSION) {
             return Err(DescriptionError::Kind);
         }
-        let text = |path: &[&str], name| match value.at(path) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(DescriptionError::Value(name)),
-        };
+        let text = |path: &[&str], name| member(value, path, name, |value| value.as_str().map(str::to_owned));
+        let is_on = |path: &[&str], name| member(value, path, name, Value::as_bool);
+        let seconds = |name| member(value, &["settings", name], name, Value::as_int);
         let version = text(&["version", "major"], "version.major")?.zip(text(&["version", "minor"], "version.minor")?);
         let emulated = text(&["settings", "emulatedVersion"], "emulatedVersion")?;
         let emulated = emulated.map(|text| emulated_version(&text)).transpose()?;
@@ -109,12 +111,13 @@ impl Description {
             feature_gates: gates(value.at(&["settings", "featureGates"]))?,
             enabled_plugins: texts(value.at(&["settings", "enableAdmissionPlugins"]), "enableAdmissionPlugins")?,
             disabled_plugins: texts(value.at(&["settings", "disableAdmissionPlugins"]), "disableAdmissionPlugins")?,
-            allow_privileged: value.at(&["settings", "allowPrivileged"]).and_then(Value::as_bool),
-            node_ports: text(&["settings", "serviceNodePortRange"], "serviceNodePortRange")?.and_then(|range| {
-                range.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)))
-            }),
-            not_ready_seconds: value.at(&["settings", "defaultNotReadyTolerationSeconds"]).and_then(Value::as_int),
-            unreachable_seconds: value.at(&["settings", "defaultUnreachableTolerationSeconds"]).and_then(Value::as_int),
+            allow_privileged: is_on(&["settings", "allowPrivileged"], "allowPrivileged")?,
+            node_ports: member(value, &["settings", "serviceNodePortRange"], "serviceNodePortRange", |value| {
+                let (first, last) = value.as_str()?.split_once('-')?;
+                Some((first.parse().ok()?, last.parse().ok()?))
+            })?,
+            not_ready_seconds: seconds("defaultNotReadyTolerationSeconds")?,
+            unreachable_seconds: seconds("defaultUnreachableTolerationSeconds")?,
             ..ServerSettings::default()
         };
         let pair = |(name, why): (&String, &Value)| {
@@ -124,12 +127,27 @@ impl Description {
             version,
             settings,
             admission_file: text(&["settings", "admissionControlConfigFile"], "admissionControlConfigFile")?,
-            lacks_flags: value.get("lacksFlags").and_then(Value::as_bool).unwrap_or_default(),
+            lacks_flags: is_on(&["lacksFlags"], "lacksFlags")?.unwrap_or_default(),
             unknown_settings: texts(value.get("unknownSettings"), "unknownSettings")?,
             saved: texts(value.get("saved"), "saved")?,
+            params: member(value, &["params"], "params", |params| {
+                params.as_array()?.iter().map(SavedParams::from_value).collect()
+            })?
+            .unwrap_or_default(),
             unread: members(value.get("unread"), "unread")?.map(pair).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Reads the member at a path; `None` if it is absent or null.
+fn member<T>(
+    value: &Value,
+    path: &[&str],
+    name: &'static str,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Result<Option<T>, DescriptionError> {
+    let found = value.at(path).filter(|value| !value.is_null());
+    found.map(|value| read(value).ok_or(DescriptionError::Value(name))).transpose()
 }
 
 fn emulated_version(text: &str) -> Result<Minor, DescriptionError> {
@@ -165,6 +183,7 @@ fn members<'a>(
 mod tests {
     use super::*;
     use crdx_value::release::V1_36;
+    use std::collections::BTreeSet;
 
     #[test]
     fn what_was_written_is_read() {
@@ -180,6 +199,12 @@ mod tests {
             lacks_flags: true,
             unknown_settings: vec!["a".to_owned()],
             saved: vec!["namespaces".to_owned()],
+            params: vec![SavedParams {
+                group: String::new(),
+                version: "v1".to_owned(),
+                plural: "configmaps".to_owned(),
+                names: Some(BTreeSet::from(["a".to_owned()])),
+            }],
             unread: BTreeMap::from([("resourcequotas".to_owned(), "forbidden".to_owned())]),
         };
         assert_eq!(Description::from_value(&description.to_value()), Ok(description));
@@ -194,5 +219,13 @@ mod tests {
         assert_eq!(Description::from_value(&value), Err(DescriptionError::Value("emulatedVersion")));
         value.insert_at(&["settings"], object([("featureGates", object([("A", "true")]))]));
         assert_eq!(Description::from_value(&value), Err(DescriptionError::Value("featureGates")));
+        for (name, member) in [
+            ("allowPrivileged", Value::from("false")),
+            ("serviceNodePortRange", "30000".into()),
+            ("defaultNotReadyTolerationSeconds", "300".into()),
+        ] {
+            value.insert_at(&["settings"], object([(name, member)]));
+            assert_eq!(Description::from_value(&value), Err(DescriptionError::Value(name)));
+        }
     }
 }

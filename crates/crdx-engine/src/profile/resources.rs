@@ -73,6 +73,13 @@ impl SavedResource {
     }
 }
 
+/// Returns what a profile has of a param of policies: everything that they can read, except fields that the server generates.
+pub fn saved_param(mut object: Value) -> Value {
+    let metadata = object.get_mut("metadata").map(std::mem::take).unwrap_or_default();
+    object.insert_at(&["metadata"], saved_metadata(&metadata));
+    object
+}
+
 /// Returns what a profile has of an object.
 pub fn saved_form(resource: SavedResource, mut object: Value) -> Value {
     let metadata = object.get_mut("metadata").map(std::mem::take).unwrap_or_default();

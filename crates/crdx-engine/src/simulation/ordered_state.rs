@@ -2,6 +2,7 @@
 
 use super::Simulator;
 use super::admission::{Admission, admitted};
+use super::aggregated;
 use super::defined_kinds::{DefinedKinds, DefinitionOfKind, DefinitionSource, InstalledDefinition, NewDefinition};
 use super::definition_update;
 use super::earlier_object::EarlierObject;
@@ -309,6 +310,14 @@ impl OrderedState {
             return no_matches(&mut object, identity, &format!("; {advice}"));
         }
         let refusal = self.refused.get(&(group.clone(), name.clone()));
+        if refusal.is_none()
+            && let Some(cluster) = &simulator.settings.cluster
+            && cluster.serves((group, version, name)) == Ok(true)
+            && let level = simulator.settings.request_options.level
+            && let Some(item) = aggregated::item(&**cluster, &mut object, identity.clone(), kind, level)
+        {
+            return item;
+        }
         let none = || format!("no CRD for {} {name}", api_version(group, version));
         let reason = refusal.map_or_else(none, |error| error.message.clone());
         let help = match (refusal, &simulator.settings.cluster) {

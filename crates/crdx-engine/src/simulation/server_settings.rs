@@ -3,7 +3,8 @@
 use crate::report::{ObjectReport, Verdict};
 use crdx_kinds::gates::{self, ChangedGate};
 use crdx_server::server::{
-    AdmissionConfiguration, AdmissionPlugins, RuntimeConfig, ServerSettings, SettingsError, UnsimulatedPlugin,
+    AdmissionConfiguration, AdmissionPlugins, Operation, RuntimeConfig, ServerSettings, SettingsError,
+    UnsimulatedPlugin,
 };
 use crdx_types::resources;
 use crdx_types::service_families::ServiceRange;
@@ -114,8 +115,8 @@ impl UnsimulatedSettings {
         gates.chain(plugins).chain(self.configurations.iter().cloned()).chain(unread).collect()
     }
 
-    /// Returns the flag of a setting that may decide about an object.
-    pub fn deciding(&self, object: &Value) -> Option<String> {
+    /// Returns the flag of a setting that may decide about a write of an object.
+    pub fn deciding(&self, object: &Value, operation: Operation) -> Option<String> {
         let has_none = self.gates.is_empty() && self.plugins.is_empty() && self.configurations.is_empty();
         if has_none && self.unread.is_empty() {
             return None;
@@ -124,7 +125,7 @@ impl UnsimulatedSettings {
         let ((group, _), kind) = (group_version::split(text("apiVersion")), text("kind"));
         let gate = self.gates.iter().find(|gate| gate.concerns(group, kind, object));
         let plural = resources::plural(kind);
-        let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object));
+        let plugin = self.plugins.iter().find(|plugin| plugin.concerns(group, &plural, object, operation));
         let of_gate = gate.map(|gate| format!("--feature-gates {}={}", gate.name, gate.enabled));
         let of_configuration = || self.configurations.first().cloned();
         let unread =
@@ -162,7 +163,7 @@ mod tests {
 
     fn deciding(settings: &ServerSettings, object: &str) -> Option<String> {
         let configured = ConfiguredServer::new(settings, Release::NEWEST).unwrap();
-        configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
+        configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap(), Operation::Create)
     }
 
     const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"securityContext":{"sysctls":[{}]}}}"#;
@@ -184,7 +185,7 @@ mod tests {
         settings.enabled_plugins.push("PodNodeSelector".to_owned());
         let configured = ConfiguredServer::new(&settings, Release::NEWEST).unwrap();
         let deciding = |configured: &ConfiguredServer, object: &str| {
-            configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap())
+            configured.unsimulated.deciding(&json::read(object.as_bytes()).unwrap(), Operation::Create)
         };
         assert_eq!(deciding(&configured, POD), None);
         let unknown = configured.with_unknown_configuration(&settings.enabled_plugins);

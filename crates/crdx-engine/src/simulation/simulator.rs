@@ -20,12 +20,13 @@ use super::simulated::{Before, Simulated};
 use super::turns::{Done, Turn};
 use super::{encrypted, submit};
 use crate::cluster::Cluster;
+use crate::kubectl::Action;
 use crate::kubectl::request::RequestOptions;
 use crate::report::{ObjectReport, Remark, SourceLocation, Verdict};
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::object::Object;
 use crate::simulation::resource::SimulatedResource;
-use crdx_server::server::Server;
+use crdx_server::server::{Operation, Server};
 use other_file::OtherFile;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
@@ -165,7 +166,8 @@ impl Simulator {
             matches!(resource, Submitted::Known(SimulatedResource::Defined(_), _)),
         );
         let own_identity = identity::identity(object.value(), Namespace::Own);
-        let unsimulated = self.settings.unsimulated.deciding(object.value());
+        let [of_create, of_update] = [Operation::Create, Operation::Update]
+            .map(|operation| self.settings.unsimulated.deciding(object.value(), operation));
         let root = object.document.is_rendered.then_some(&*location.source);
         let context = SimulationContext { root, ..self.context() };
         // A panic in the simulation of one object must not affect the others.
@@ -183,7 +185,8 @@ impl Simulator {
             item.into()
         });
         encrypted::complete(&mut simulated.item, &encrypted, has_rules);
-        if let Some(setting) = unsimulated {
+        let setting = if simulated.item.action == Action::Create { of_create } else { of_update };
+        if let Some(setting) = setting {
             server_settings::leave_undecided(&mut simulated.item, &setting);
         }
         simulated

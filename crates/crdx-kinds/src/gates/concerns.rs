@@ -118,8 +118,6 @@ pub(super) const CONCERNS: &[Concern] = &[
     on("GenericWorkload", ConcernedObjects::Pods(&["workloadRef"])),
     any("GitRepoVolumeDriver", ConcernedObjects::Pods(&["volumes", "*", "gitRepo"])),
     any("HPAContainerMetrics", ConcernedObjects::Kind("autoscaling", "HorizontalPodAutoscaler")),
-    // The default of the pull policy follows the release.
-    on("ImageVolume", ConcernedObjects::Pods(&["volumes", "*", "image"])),
     on("ImageVolumeWithDigest", ConcernedObjects::With("", "Pod", &["status"])),
     on("InPlacePodLevelResourcesVerticalScaling", ConcernedObjects::With("", "Pod", &["spec", "resources"])),
     any("InPlacePodVerticalScaling", ConcernedObjects::Pods(&[CONTAINERS, "*", "resizePolicy"])),

@@ -310,14 +310,14 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport,
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, help.as_deref(), color)
 }
 
-/// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (built in; validation not simulated), 1 skipped; 3 warnings`.
+/// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (validation not simulated), 1 skipped; 3 warnings`.
 pub fn summary_line(summary: &Summary, color: bool) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, known, failed } = *summary;
     let total = accepted + rejected + decode + skipped + cannot_tell;
     let fates = [
         (accepted, "accepted", Verdict::Accepted),
         (rejected, "rejected", Verdict::Rejected),
-        (decode, "decode (built in; validation not simulated)", Verdict::Decodes),
+        (decode, "decode (validation not simulated)", Verdict::Decodes),
         (skipped, "skipped", Verdict::Skipped),
         (cannot_tell, "cannot tell", Verdict::CannotTell),
     ];
@@ -416,7 +416,7 @@ mod tests {
         let built_in = Summary { decode: 31, ..summary };
         assert_eq!(
             summary_line(&built_in, false),
-            "34 objects: 1 accepted, 2 rejected, 31 decode (built in; validation not simulated); 1 warning\n"
+            "34 objects: 1 accepted, 2 rejected, 31 decode (validation not simulated); 1 warning\n"
         );
         assert_eq!(summary_line(&summary, false), "3 objects: 1 accepted, 2 rejected; 1 warning\n");
     }

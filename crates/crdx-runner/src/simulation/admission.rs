@@ -43,13 +43,27 @@ impl Reading<'_> {
         if let Some(live) = self.live {
             objects.add_from_cluster(&**live, &self.options.requests, notes);
         }
-        let files = Sources::open(&self.options.paths, self.input.collecting(), Required::Object, "--policies");
-        for entry in files {
+        self.add_files(&mut objects, &self.options.paths, show);
+        objects
+    }
+
+    /// Returns the objects together with those that servers read from directories of their own (`staticManifestsDir`).
+    pub fn with_manifests(
+        &self,
+        mut objects: Objects,
+        directories: &[String],
+        show: &mut dyn FnMut(ObjectReport),
+    ) -> Objects {
+        self.add_files(&mut objects, directories, show);
+        objects
+    }
+
+    fn add_files(&self, objects: &mut Objects, paths: &[String], show: &mut dyn FnMut(ObjectReport)) {
+        for entry in Sources::open(paths, self.input.collecting(), Required::Object, "--policies") {
             if let Some((object, kind)) = object::read_with_kind(entry, show) {
                 objects.add_document(object, &kind, self.namespace);
             }
         }
-        objects
     }
 
     /// Creates the policies that a release enforces, if there are any.

@@ -10,7 +10,7 @@ use crdx_engine::simulation::built_in::service_allocations;
 use crdx_engine::simulation::definitions::Definitions;
 use crdx_engine::simulation::pod_classes::{self, Class};
 use crdx_server::crd;
-use crdx_types::resources;
+use crdx_types::{groups, resources};
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +56,7 @@ impl SeenKinds {
             *self.webhooks.entry(webhook.clone()).or_default() += 1;
         }
         self.add_conflicts(item);
-        self.decoded += usize::from(item.verdict == Verdict::Decodes);
+        self.decoded += usize::from(item.verdict == Verdict::Decodes && groups::is_built_in(item.identity.group()));
         self.add_built_in(item);
         let identity = &item.identity;
         if identity.kind == "Namespace" && identity.api_version == "v1" {

@@ -161,19 +161,21 @@ mod tests {
     use crate::types::Types;
     use crdx_text::json;
     use crdx_value::json::to_string;
+    use crdx_value::release::Release;
 
     /// The specification of a Pod of a release, with its defaults.
-    fn defaulted(release: u32, spec: &str) -> Value {
-        let types = Types::for_release(release);
+    fn defaulted(release: &str, spec: &str) -> Value {
+        let release: Release = release.parse().unwrap();
+        let types = Types::for_release(release.minor().number().into());
         let mut pod = json::read(format!(r#"{{"spec":{spec}}}"#).as_bytes()).unwrap();
-        crate::defaults::set(types, types.id("core/v1.Pod").unwrap(), &mut pod);
+        crate::defaults::set(types, types.id("core/v1.Pod").unwrap(), &mut pod, release);
         pod.get("spec").unwrap().clone()
     }
 
     #[test]
     fn a_negative_grace_period_of_a_pod_is_one_second() {
         let seconds = |given: i64| {
-            let spec = defaulted(30, &format!(r#"{{"terminationGracePeriodSeconds":{given}}}"#));
+            let spec = defaulted("1.30", &format!(r#"{{"terminationGracePeriodSeconds":{given}}}"#));
             spec.get("terminationGracePeriodSeconds").and_then(Value::as_int)
         };
         assert_eq!((seconds(-5), seconds(0), seconds(9)), (Some(1), Some(0), Some(9)));
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn quantities_of_resource_lists_are_rounded_up() {
         let spec = defaulted(
-            37,
+            "1.37",
             r#"{"containers":[{"name":"a","image":"i","resources":{"limits":{"cpu":"1.0001","memory":"1.234"}}}],"overhead":{"cpu":"1n"}}"#,
         );
         let limits = spec.at(&["containers"]).and_then(Value::as_array).unwrap().first().unwrap();

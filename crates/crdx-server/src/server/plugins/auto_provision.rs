@@ -28,14 +28,15 @@ impl Plugin for NamespaceAutoProvision {
     fn mutate(
         &self,
         attributes: &Attributes<'_>,
-        _: &mut Value,
+        object: &mut Value,
         _: &Calls,
         _: &mut AdmissionReport,
         _: &mut Reinvocation,
     ) -> Result<Mutation, Refusal> {
         let has_namespace = !attributes.namespace.is_empty() && attributes.group_resource() != NAMESPACES;
         if has_namespace && !attributes.dry_run {
-            namespace::create(&self.0, attributes.namespace, attributes.now);
+            let created = namespace::create_valid(&self.0, attributes.namespace, attributes.now);
+            created.map_err(|refusal| attributes.forbidden_object(object, refusal.message()))?;
         }
         Ok(Mutation::Unchanged)
     }
@@ -60,5 +61,22 @@ mod tests {
         assert_eq!(code(plugins.clone(), ""), (201, 200));
         assert_eq!(code(plugins, "?dryRun=All"), (404, 404), "a dry run creates no namespace");
         assert_eq!(code(AdmissionPlugins::all(), ""), (404, 404));
+    }
+
+    #[test]
+    fn a_namespace_with_an_invalid_name_is_not_created() {
+        let plugins = AdmissionPlugins::all().with(AdmissionPlugin::NamespaceAutoProvision);
+        let builder = Server::builder(Release::NEWEST, 1).with_built_in_kinds();
+        let server = builder.with_namespaces(Namespaces::Finalized, &[]).with_admission_plugins(plugins).build();
+        let path = "/api/v1/namespaces/Bad/configmaps";
+        let response = server.handle(&Request::new(Method::Post, path, r#"{"metadata":{"name":"m"}}"#));
+        assert_eq!(
+            (response.code, response.body.message()),
+            (
+                403,
+                "configmaps \"m\" is forbidden: Namespace \"Bad\" is invalid: metadata.name: Invalid value: \"Bad\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+            )
+        );
+        assert_eq!(server.handle(&Request::new(Method::Get, "/api/v1/namespaces/Bad", "")).code, 404);
     }
 }

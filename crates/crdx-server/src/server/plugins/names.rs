@@ -1,6 +1,7 @@
 //! The names of admission plugins, as `--enable-admission-plugins` and `--disable-admission-plugins` have them.
 
 use super::{AdmissionPlugin, AdmissionPlugins};
+use crate::server::admission::Operation;
 use crdx_value::Value;
 use crdx_value::release::{Minor, Release, V1_31, V1_32, V1_33, V1_35, V1_36, V1_37};
 use std::collections::BTreeSet;
@@ -10,8 +11,8 @@ use std::collections::BTreeSet;
 enum Concern {
     /// Those of a group and a resource.
     Resource(&'static str, &'static str),
-    /// Those with owners.
-    Dependents,
+    /// Those whose owner references need permissions: new ones that block the deletion of the owner, and all of an update.
+    OwnerReferences,
 }
 
 /// The effect of a plugin.
@@ -81,7 +82,7 @@ const NAMES: [Name; 41] = [
     on("DefaultStorageClass", simulated(AdmissionPlugin::DefaultStorageClass)),
     on("StorageObjectInUseProtection", simulated(AdmissionPlugin::StorageObjectInUseProtection)),
     Name { since: V1_37, ..on("PodGroupProtection", Effect::None) },
-    off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[Concern::Dependents])),
+    off("OwnerReferencesPermissionEnforcement", Effect::Unsimulated(&[Concern::OwnerReferences])),
     on("PersistentVolumeClaimResize", simulated(AdmissionPlugin::PersistentVolumeClaimResize)),
     on("RuntimeClass", simulated(AdmissionPlugin::RuntimeClass)),
     on("CertificateApproval", Effect::None),
@@ -126,12 +127,13 @@ pub struct UnsimulatedPlugin {
 
 impl UnsimulatedPlugin {
     /// Returns true if the plugin may change or reject an object of a resource.
-    pub fn concerns(&self, group: &str, resource: &str, object: &Value) -> bool {
+    pub fn concerns(&self, group: &str, resource: &str, object: &Value, operation: Operation) -> bool {
         self.concerns.iter().any(|concern| match *concern {
             Concern::Resource(own_group, own) => (group, resource) == (own_group, own),
-            Concern::Dependents => {
+            Concern::OwnerReferences => {
                 let owners = object.at(&["metadata", "ownerReferences"]).and_then(Value::as_array);
-                owners.is_some_and(|owners| !owners.is_empty())
+                let blocks = |owner: &Value| owner.get("blockOwnerDeletion") == Some(&Value::Bool(true));
+                owners.is_some_and(|owners| owners.iter().any(|owner| operation != Operation::Create || blocks(owner)))
             }
         })
     }
@@ -216,6 +218,7 @@ impl AdmissionPlugins {
 mod tests {
     use super::super::ALL;
     use super::*;
+    use crdx_value::object;
 
     fn flags(
         release: &str,
@@ -245,9 +248,21 @@ mod tests {
         let states: Vec<(&str, bool)> = unsimulated.iter().map(|plugin| (plugin.name, plugin.is_enabled)).collect();
         assert_eq!(states, [("ImagePolicyWebhook", true), ("PodResizeValidator", false)]);
         assert!(
-            unsimulated[0].concerns("", "pods", &Value::Null)
-                && !unsimulated[0].concerns("apps", "deployments", &Value::Null)
+            unsimulated[0].concerns("", "pods", &Value::Null, Operation::Create)
+                && !unsimulated[0].concerns("apps", "deployments", &Value::Null, Operation::Create)
         );
+    }
+
+    #[test]
+    fn a_new_object_may_have_an_owner_whose_deletion_it_does_not_block() {
+        let (_, unsimulated) = flags("1.37", "OwnerReferencesPermissionEnforcement", "").unwrap();
+        let concerned = |blocks: bool, operation| {
+            let owner = object([("name", Value::from("o")), ("blockOwnerDeletion", Value::Bool(blocks))]);
+            let dependent = object([("metadata", object([("ownerReferences", Value::Array(vec![owner]))]))]);
+            unsimulated[0].concerns("", "configmaps", &dependent, operation)
+        };
+        assert!(concerned(true, Operation::Create) && !concerned(false, Operation::Create));
+        assert!(concerned(true, Operation::Update) && concerned(false, Operation::Update));
     }
 
     /// As the metrics of kube-apiserver 1.34.4 show them, without `PodSecurity` and with `AlwaysPullImages`.

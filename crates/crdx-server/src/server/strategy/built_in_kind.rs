@@ -156,7 +156,7 @@ impl BuiltInKind {
     /// Sets the defaults of an encoded object.
     pub(crate) fn default(&self, mut object: Value) -> Value {
         let set_defaults = |object: &mut Value| {
-            defaults::set(self.types, self.id, object);
+            defaults::set(self.types, self.id, object, self.release);
         };
         if let Some(conversion) = self.conversion {
             return conversion.default(object, &self.converted(), &set_defaults);

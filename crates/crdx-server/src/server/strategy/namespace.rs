@@ -8,14 +8,17 @@ pub(in crate::server) mod finalized;
 
 use super::built_in::BuiltIn;
 use crate::crd;
-use crate::pipeline::metadata::NameRule;
+use crate::pipeline::metadata::{Metadata, MetadataValidation, NameRule, validate};
+use crate::server::http::status::Refusal;
 use crate::server::metadata;
 use crate::server::registry::managed_fields::FIELD;
+use crate::server::scope::GroupResource;
 use crate::server::strategy::namespace_rule::{NAME, Namespaces};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;
 use crate::server::strategy::subresource::Subresource;
 use crdx_text::json;
+use crdx_value::field::ROOT;
 use crdx_value::time::Timestamp;
 use crdx_value::{Map, Value, object, time};
 use finalized::FinalizedNamespace;
@@ -65,7 +68,34 @@ pub(in crate::server) fn ensure(resources: &Resources, namespace: &str, now: Tim
 
 /// Creates a namespace, if it does not exist.
 pub(in crate::server) fn create(resources: &Resources, name: &str, now: Timestamp) {
-    let Some(serving) = resources.get(NAME).filter(|s| s.objects.get(name).is_none()) else { return };
+    if let Some(serving) = lacks(resources, name) {
+        store(resources, &serving, new(resources, name, now), now);
+    }
+}
+
+/// Creates a namespace, if it does not exist, as a request does.
+///
+/// # Errors
+/// Returns the refusal of a namespace with an invalid name.
+pub(in crate::server) fn create_valid(resources: &Resources, name: &str, now: Timestamp) -> Result<(), Refusal> {
+    let Some(serving) = lacks(resources, name) else { return Ok(()) };
+    let namespace = new(resources, name, now);
+    let (fields, path, release) =
+        (Metadata::from_object(&namespace), ROOT.child("metadata"), resources.settings.release);
+    let errors = validate(fields, false, NameRule::Label, &path, release, MetadataValidation::Handwritten);
+    if !errors.is_empty() {
+        return Err(Refusal::invalid(GroupResource { group: "", resource: "Namespace" }, name, errors));
+    }
+    store(resources, &serving, namespace, now);
+    Ok(())
+}
+
+/// The served kind Namespace, if there is no namespace of this name.
+fn lacks(resources: &Resources, name: &str) -> Option<Arc<Serving>> {
+    resources.get(NAME).filter(|serving| serving.objects.get(name).is_none())
+}
+
+fn new(resources: &Resources, name: &str, now: Timestamp) -> Value {
     let mut namespace = object([
         ("apiVersion", Value::from("v1")),
         ("kind", "Namespace".into()),
@@ -79,11 +109,16 @@ pub(in crate::server) fn create(resources: &Resources, name: &str, now: Timestam
         ),
     ]);
     complete(&mut namespace);
+    namespace
+}
+
+fn store(resources: &Resources, serving: &Serving, mut namespace: Value, now: Timestamp) {
     if resources.storage.tracks_fields && resources.namespaces.is_some_and(Namespaces::has_finalizers) {
         metadata::set(&mut namespace, FIELD, Some(Value::Array(vec![owner(now)])));
     }
+    let name = metadata::text(&namespace, "name").to_owned();
     // Another thread created the same namespace first.
-    let _ = serving.objects.put(name, None, namespace, &resources.storage.revision);
+    let _ = serving.objects.put(&name, None, namespace, &resources.storage.revision);
 }
 
 /// The entry of the API server in the managedFields of a namespace that it creates (`systemnamespaces`).
