@@ -52,7 +52,6 @@ pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
 pub use warnings::InputWarnings;
 
 /// The options for reading paths.

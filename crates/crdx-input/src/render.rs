@@ -200,7 +200,10 @@ impl Renderer {
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<LeftOutRelease>) {
         let releases = std::mem::take(&mut lock::lock(&self.state).releases);
         let (charts, mut left_out) = releases.charts(directory);
-        left_out.iter_mut().for_each(|release| release.map(self));
+        let map = |location: &SourceLocation, name: &str, namespace: Option<&str>| {
+            self.map(location, &RenderedObject { kind: "HelmRelease", name, namespace, field: None })
+        };
+        left_out.iter_mut().for_each(|release| release.map(map));
         lock::lock(&self.state).releases_left_out.extend(left_out.iter().map(|release| release.summary.clone()));
         let target =
             |(chart, release)| RenderTarget { release: Some(Arc::new(release)), ..RenderTarget::of_chart(chart) };

@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// The `values.yaml` of a packed chart that a release is rendered with.
-    fn staged(files: &[&str], may_be_missing: bool) -> Result<String, String> {
+    fn staged(files: &[&str], may_be_missing: bool) -> Result<String, RenderError> {
         let dir = tempfile::tempdir().unwrap();
         let chart = dir.path().join("web.tgz");
         let members: [(&str, &[u8]); 4] = [
@@ -187,18 +187,19 @@ mod tests {
         fs::write(&chart, tarball(&members)).unwrap();
         let release = Some(Arc::new(release(files, may_be_missing)));
         let target = RenderTarget { release, ..RenderTarget::of_chart(chart) };
-        let staged = Staged::new(&target).map_err(|error| error.to_string())?;
+        let staged = Staged::new(&target)?;
         assert!(staged.path.join("templates/_a.tpl").is_file());
         Ok(fs::read_to_string(staged.path.join("values.yaml")).unwrap())
     }
 
     #[test]
     fn files_replace_the_values_of_a_chart() {
-        assert_eq!(staged(&["ha.yaml"], false).as_deref(), Ok(r#"{"b":{"d":3}}"#));
-        assert_eq!(staged(&["./values.yaml", "ha.yaml"], false).as_deref(), Ok(r#"{"a":1,"b":{"c":2,"d":3}}"#));
-        assert_eq!(staged(&["ha.yaml", "none.yaml"], true).as_deref(), Ok(r#"{"b":{"d":3}}"#));
+        assert_eq!(staged(&["ha.yaml"], false).unwrap(), r#"{"b":{"d":3}}"#);
+        assert_eq!(staged(&["./values.yaml", "ha.yaml"], false).unwrap(), r#"{"a":1,"b":{"c":2,"d":3}}"#);
+        assert_eq!(staged(&["ha.yaml", "none.yaml"], true).unwrap(), r#"{"b":{"d":3}}"#);
         for name in ["none.yaml", "../web.tgz"] {
-            assert_eq!(staged(&[name], false), Err(format!("there is no file {name} with values for the chart")));
+            let error = staged(&[name], false).unwrap_err();
+            assert_eq!(error.to_string(), format!("there is no file {name} with values for the chart"));
         }
     }
 

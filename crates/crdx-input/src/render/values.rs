@@ -107,42 +107,45 @@ mod tests {
 
     const DATA: &str = "values.yaml: |\n  a: {b: 1, c: 2}\nmore: |\n  a: {c: 3}\nlist: '[1]'\nport: '080'\nquoted: '\"7\"'\nnumber: '7'\nbraces: '{a}'\n";
 
-    fn of(spec: &str) -> Result<String, String> {
+    fn of(spec: &str) -> Result<String, ValuesError> {
         let data = yaml::read(DATA.as_bytes()).unwrap();
         let find = |name: &str| {
             if name == "vars" { Ok(&data) } else { Err(ValuesError::Elsewhere(format!("ConfigMap {name}"))) }
         };
         let spec = yaml::read(spec.as_bytes()).unwrap();
-        values(&spec, find).map(|values| to_string(&values)).map_err(|error| error.to_string())
+        values(&spec, find).map(|values| to_string(&values))
     }
 
-    fn from(entry: &str) -> Result<String, String> {
+    fn from(entry: &str) -> Result<String, ValuesError> {
         of(&format!("valuesFrom: [{{kind: ConfigMap, name: vars, {entry}}}]"))
     }
 
     #[test]
     fn later_values_take_precedence() {
         let spec = "valuesFrom: [{kind: ConfigMap, name: vars}, {kind: ConfigMap, name: vars, valuesKey: more}]\nvalues: {a: {b: null}}";
-        assert_eq!(of(spec).as_deref(), Ok(r#"{"a":{"b":null,"c":3}}"#));
-        assert_eq!(of("{}").as_deref(), Ok("{}"));
+        assert_eq!(of(spec).unwrap(), r#"{"a":{"b":null,"c":3}}"#);
+        assert_eq!(of("{}").unwrap(), "{}");
     }
 
     #[test]
     fn a_target_path_has_one_value() {
-        assert_eq!(from("valuesKey: number, targetPath: a.b").as_deref(), Ok(r#"{"a":{"b":7}}"#));
-        assert_eq!(from("valuesKey: quoted, targetPath: a").as_deref(), Ok(r#"{"a":"7"}"#));
-        assert_eq!(from("valuesKey: port, targetPath: a").as_deref(), Ok(r#"{"a":"080"}"#));
+        assert_eq!(from("valuesKey: number, targetPath: a.b").unwrap(), r#"{"a":{"b":7}}"#);
+        assert_eq!(from("valuesKey: quoted, targetPath: a").unwrap(), r#"{"a":"7"}"#);
+        assert_eq!(from("valuesKey: port, targetPath: a").unwrap(), r#"{"a":"080"}"#);
         for entry in ["valuesKey: braces, targetPath: a", "valuesKey: port, targetPath: 'a[0]'"] {
-            assert!(from(entry).unwrap_err().contains("is not understood"), "{entry}");
+            assert!(from(entry).unwrap_err().to_string().contains("is not understood"), "{entry}");
         }
     }
 
     #[test]
     fn values_elsewhere_are_not_known() {
-        assert_eq!(of("valuesFrom: [{kind: Secret, name: s}]").unwrap_err(), "some of its values are in the Secret s");
+        assert_eq!(
+            of("valuesFrom: [{kind: Secret, name: s}]").unwrap_err().to_string(),
+            "some of its values are in the Secret s"
+        );
         assert!(of("valuesFrom: [{kind: ConfigMap, name: other, optional: true}]").is_err(), "the cluster may have it");
-        assert!(from("valuesKey: none").unwrap_err().ends_with("has no key none"));
-        assert_eq!(from("valuesKey: none, optional: true").as_deref(), Ok("{}"));
-        assert!(from("valuesKey: list").unwrap_err().ends_with("is not a YAML object"));
+        assert!(from("valuesKey: none").unwrap_err().to_string().ends_with("has no key none"));
+        assert_eq!(from("valuesKey: none, optional: true").unwrap(), "{}");
+        assert!(from("valuesKey: list").unwrap_err().to_string().ends_with("is not a YAML object"));
     }
 }

@@ -1,7 +1,6 @@
 //! The releases that are not rendered, and what the user can do about each.
 
 use super::super::values::ValuesError;
-use super::super::{RenderedObject, Renderer};
 use super::by_name::NameError;
 use crdx_engine::documents::{Document, Note, Stop};
 use crdx_engine::report::SourceLocation;
@@ -62,13 +61,12 @@ impl LeftOutRelease {
         Self { summary: format!("{full} ({reason})"), note, name, namespace }
     }
 
-    /// Moves the message to the file from which the object was rendered, if it was.
-    pub fn map(&mut self, renderer: &Renderer) {
+    /// Moves the message to the file from which the object was rendered, if it was. `map` returns the location in a file for one of an
+    /// object with a name and a namespace.
+    pub fn map(&mut self, map: impl Fn(&SourceLocation, &str, Option<&str>) -> Option<SourceLocation>) {
         let line = self.note.position.map_or(0, |position| position.line);
         let location = SourceLocation::line(&self.note.source, line);
-        let namespace = self.namespace.as_deref();
-        let subject = RenderedObject { kind: "HelmRelease", name: &self.name, namespace, field: None };
-        if let Some(mapped) = renderer.map(&location, &subject) {
+        if let Some(mapped) = map(&location, &self.name, self.namespace.as_deref()) {
             self.note.position = (mapped.line > 0).then_some(Position { line: mapped.line, column: 1 });
             (self.note.source, self.note.chunk) = (mapped.source, None);
         }
