@@ -93,8 +93,26 @@ fn example_of(definition: &LoadedDefinition, args: &args::Example) -> (Option<(V
             return (None, Exit::CannotTell);
         }
     };
+    if fields == ExampleFields::Full && example.rejection.is_none() {
+        report_left_out(&checker.schema, &example.object, &location);
+    }
     let exit = verdict(example.rejection, &location);
     (if exit == Exit::CannotTell { None } else { Some((example.object, checker)) }, exit)
+}
+
+/// The number of fields that a note names.
+const NAMED: usize = 10;
+
+/// Prints which fields an example does not have, because the server would not accept them together.
+fn report_left_out(schema: &Schema, object: &Value, location: &str) {
+    let fields = examples::left_out(schema, object);
+    if fields.is_empty() {
+        return;
+    }
+    let first = fields.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = fields.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    complain!("note: {location}: the example is without {first}{more}");
 }
 
 /// Prints why the server rejects an example, if it does, and returns the exit code.

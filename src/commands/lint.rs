@@ -23,9 +23,9 @@ use crdx_engine::report::{SourceLocation, Verdict};
 use crdx_engine::search::faults::FaultEffort;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::{self, Object};
-use crdx_input::InputOptions;
 use crdx_input::render::ChartValues;
 use crdx_input::required::{Required, Sources};
+use crdx_input::{InputOptions, files};
 use crdx_output::printable::complain;
 use crdx_server::server::Timestamp;
 use crdx_value::Value;
@@ -53,7 +53,11 @@ pub fn run(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
 fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(LintReport::new(streams.out.look(), args.quiet), args.output, streams);
-    let options = args.paths.options(args.kubernetes.kubernetes_version.as_ref(), None, &ChartValues::default());
+    let is_live = args.live || !args.cluster.profile.is_empty();
+    let newest = (!is_live).then(|| Release::NEWEST.into());
+    let rendered = args.kubernetes.kubernetes_version.clone().or(newest);
+    let options = args.paths.options(rendered.as_ref(), None, &ChartValues::default());
+    files::prepare_rendering(&[args.paths.all(), args.old.clone()].concat(), &options);
     let mut baseline = args.baseline.open()?;
     let mut add = |mut linted: Linted| {
         options.render.iter().for_each(|renderer| renderer.map_linted(&mut linted));
@@ -75,8 +79,8 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
             Err(item) => add(Linted::new(*item)),
         }
     }
-    let mut live = (args.live || !args.cluster.profile.is_empty())
-        .then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
+    let mut live =
+        is_live.then(|| Live { connection: Connection::open(&args.cluster.target(), terminal::warn), old: None });
     let releases = match (&args.kubernetes.kubernetes_version, &live) {
         (Some(releases), _) => args.server.configured(releases)?,
         (None, None) => args.server.release(Release::NEWEST)?.into(),

@@ -18,6 +18,12 @@ use std::sync::Arc;
 /// The plan of a target, with its name if there are several.
 pub type TargetPlan = (Option<Arc<str>>, Plan);
 
+/// Returns the versions that charts are rendered for: those that are simulated, unless a cluster decides. Helm's own default may be an
+/// old version, for which charts have other objects.
+fn rendered(releases: Option<&ReleaseSet>, cluster: &flags::ClusterArgs) -> Option<ReleaseSet> {
+    releases.cloned().or_else(|| cluster.is_offline().then(|| Release::NEWEST.into()))
+}
+
 /// Returns the plan for the flags that `validate` and `diff` share, or the plan of each target.
 pub fn plans(
     inputs: &flags::Inputs,
@@ -32,7 +38,8 @@ pub fn plans(
         let releases = target.releases.clone().or_else(|| releases.cloned());
         let namespace = cluster.namespace.clone().or_else(|| target.namespace.clone());
         let mut plan = plan(inputs, updates, releases.clone(), cluster);
-        plan.options = inputs.paths.options(releases.as_ref(), namespace.as_deref(), &target.values);
+        let rendered = rendered(releases.as_ref(), cluster);
+        plan.options = inputs.paths.options(rendered.as_ref(), namespace.as_deref(), &target.values);
         plan.options.ignore = plan.options.ignore.clone().and_paths(&target.left_out);
         plan.options.other_targets.clone_from(&target.left_out);
         plan.options.may_be_empty = !target.left_out.is_empty();
@@ -67,7 +74,8 @@ fn plan(
     releases: Option<ReleaseSet>,
     cluster: &flags::ClusterArgs,
 ) -> Plan {
-    let options = inputs.paths.options(releases.as_ref(), cluster.namespace.as_deref(), &ChartValues::default());
+    let rendered = rendered(releases.as_ref(), cluster);
+    let options = inputs.paths.options(rendered.as_ref(), cluster.namespace.as_deref(), &ChartValues::default());
     Plan {
         releases,
         filenames: inputs.paths.all(),
@@ -122,9 +130,7 @@ pub fn run(
         plan.options.read = read.cloned();
         let renderer = plan.options.render.clone();
         let names_roots = target.is_none() && files::has_several_roots(&plan.filenames, &plan.options);
-        if let Some(renderer) = &renderer {
-            renderer.read_variables(&files::yaml_files(&files::expand(&plan.filenames, &plan.options)));
-        }
+        files::prepare_rendering(&plan.filenames, &plan.options);
         let run = simulation::run(&plan, &mut |mut item| {
             item.target.clone_from(&target);
             if names_roots && renderer.as_ref().is_some_and(|renderer| renderer.has(&item.location.source)) {

@@ -5,6 +5,7 @@ mod committed;
 mod completion;
 pub mod configuration;
 mod fetch;
+mod flux;
 mod formats;
 mod kubectl_errors;
 mod live;

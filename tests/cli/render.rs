@@ -8,14 +8,14 @@ use std::path::Path;
 const CHART: &str = "validate --render examples/render/chart --crds examples/crds --offline";
 
 /// Writes an executable script.
-fn script(path: &Path, text: &str) {
+pub(super) fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// A directory with the scripts in `bin`, which write their arguments to `calls`.
-fn with_programs(name: &str) -> std::path::PathBuf {
+pub(super) fn with_programs(name: &str) -> std::path::PathBuf {
     let dir = place(name);
     for program in ["helm", "kustomize"] {
         let text = format!(
@@ -27,13 +27,13 @@ fn with_programs(name: &str) -> std::path::PathBuf {
 }
 
 /// Runs a command that finds only the programs in `bin`. Returns its output, its messages and its exit code.
-fn run(dir: &Path, line: &str) -> (String, String, Option<i32>) {
+pub(super) fn run(dir: &Path, line: &str) -> (String, String, Option<i32>) {
     let output = command(dir, line).env("PATH", dir.join("bin")).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
-fn calls(dir: &Path) -> String {
+pub(super) fn calls(dir: &Path) -> String {
     let calls = fs::read_to_string(dir.join("calls")).unwrap_or_default();
     let _ = fs::remove_file(dir.join("calls"));
     calls
@@ -62,7 +62,7 @@ fn findings_are_in_templates_resources_and_patches() {
     // The base is built as a part of the overlay, and templates and patches are no objects.
     assert_eq!(
         calls(&dir),
-        "helm template examples/render/chart --include-crds\nkustomize build examples/render/production\n"
+        "helm template examples/render/chart --include-crds --kube-version 1.37.0\nkustomize build examples/render/production\n"
     );
     assert!(text.contains("3 objects: 3 rejected"), "{text}");
 }
@@ -169,7 +169,11 @@ fn files_that_no_program_reads_are_named() {
     let (_, messages, _) = run(&dir, "validate -R --render chart --crds examples/crds --offline");
     let note = "note: 1 file with objects is in rendered directories, but not part of what was rendered, and not read: chart/examples/a.yaml\n";
     assert!(messages.contains(note), "{messages}");
-    assert_eq!(calls(&dir), "helm template chart --include-crds\n", "subcharts and libraries belong to charts");
+    assert_eq!(
+        calls(&dir),
+        "helm template chart --include-crds --kube-version 1.37.0\n",
+        "subcharts and libraries belong to charts"
+    );
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn a_chart_is_rendered_with_each_of_its_test_values() {
         fs::write(path, text).unwrap();
     }
     let (text, messages, code) = run(&dir, "validate --render web --offline");
-    let helm = "helm template web --include-crds";
+    let helm = "helm template web --include-crds --kube-version 1.37.0";
     let each = format!("{helm} --values web/ci/a-values.yaml\n{helm} --values web/ci/b-values.yaml\n");
     assert_eq!((calls(&dir), code), (each, Some(0)), "{text}");
     // The objects of one are no updates of those of the other.
@@ -259,80 +263,4 @@ fn kustomize_gets_the_options_of_flux_and_argo() {
     assert_eq!(calls(&dir), format!("{build}\n{build} --load-restrictor LoadRestrictionsNone\n"));
     let (_, messages, code) = run(&dir, "validate examples/render --offline --enable-helm --values values.yaml");
     assert!(code == Some(2) && messages.contains("--render"), "{messages}");
-}
-
-const FLUX: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: apps, namespace: flux-system}
-spec:
-  path: ./apps
-  postBuild:
-    substitute: {REPLICAS: \"3\"}
-    substituteFrom:
-    - {kind: ConfigMap, name: vars}
-SOURCES---
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: vars}
-data: {IMAGE: backup}
-";
-
-#[test]
-fn variables_of_flux_are_replaced_in_what_kustomize_makes() {
-    let dir = with_programs("render-post-build");
-    fs::create_dir_all(dir.join("apps")).unwrap();
-    fs::create_dir_all(dir.join("clusters")).unwrap();
-    fs::create_dir(dir.join(".git")).unwrap();
-    let object = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata: {name: a}\nspec:\n  image: ${IMAGE}:${TAG:=1.4}\n  replicas: ${REPLICAS}\n";
-    fs::write(dir.join("apps/kustomization.yaml"), "resources: [a.yaml]\n").unwrap();
-    fs::write(dir.join("apps/a.yaml"), object).unwrap();
-    fs::write(dir.join("input/rendered/apps.yaml"), object).unwrap();
-    let flux = |sources: &str| fs::write(dir.join("clusters/flux.yaml"), FLUX.replace("SOURCES", sources)).unwrap();
-    let line = "validate -R --render apps clusters --crds examples/crds --offline --ignore-missing-crds -o json";
-    flux("");
-    let (text, messages, code) = run(&dir, line);
-    assert_eq!(code, Some(0), "{text}{messages}");
-    assert!(text.contains("\"image\":\"backup:1.4\",\"replicas\":3"), "{text}");
-    flux("    - {kind: Secret, name: secrets}\n");
-    let (text, _, code) = run(&dir, line);
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("the variable TAG of postBuild is not known: it may be in the Secret secrets"), "{text}");
-    assert!(text.contains("--substitute TAG=VALUE"), "{text}");
-    let (text, _, code) = run(&dir, &format!("{line} --substitute TAG=2 --substitute REPLICAS=20"));
-    assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("should be less than or equal to 10") && text.contains("apps/a.yaml"), "{text}");
-}
-
-#[test]
-fn a_release_of_flux_is_rendered_with_its_values() {
-    let dir = with_programs("render-release");
-    let helm = "echo \"helm $*\" >> calls\nwhile [ $# -gt 0 ]; do [ \"$1\" = --values ] && /bin/cat \"$2\" >> values; shift; done\nexec /bin/cat input/rendered/web.yaml";
-    script(&dir.join("bin/helm"), helm);
-    for folder in [".git", "charts/web/templates", "flux"] {
-        fs::create_dir_all(dir.join(folder)).unwrap();
-    }
-    fs::write(dir.join("charts/web/Chart.yaml"), "apiVersion: v2\nname: web\nversion: 1.0.0\n").unwrap();
-    let template = "apiVersion: stable.example.com/v1\nkind: CronTab\nmetadata:\n  name: web\nspec:\n  image: web\n  replicas: {{ .Values.replicas }}\n";
-    fs::write(dir.join("charts/web/templates/job.yaml"), template).unwrap();
-    let rendered =
-        format!("---\n# Source: web/templates/job.yaml\n{}", template.replace("{{ .Values.replicas }}", "20"));
-    fs::write(dir.join("input/rendered/web.yaml"), rendered).unwrap();
-    let release = |name: &str, chart: &str| {
-        format!(
-            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: {name}, namespace: apps}}\nspec:\n  chart: {{spec: {chart}}}\n  values: {{replicas: 20}}\n---\n"
-        )
-    };
-    let here = release("web", "{chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}");
-    let other = release("db", "{chart: db, version: 1.2.3, sourceRef: {kind: HelmRepository, name: charts}}");
-    let repository = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: charts, namespace: apps}\nspec: {url: 'https://charts.example.com/'}\n";
-    fs::write(dir.join("flux/releases.yaml"), here + &other + repository).unwrap();
-    let (text, messages, code) =
-        run(&dir, "validate -R --render flux --crds examples/crds --offline --ignore-missing-crds");
-    assert_eq!(code, Some(1), "{text}{messages}");
-    assert!(text.contains("--> charts/web/templates/job.yaml:7"), "{text}");
-    let called = calls(&dir);
-    assert!(called.starts_with("helm template web charts/web --include-crds --namespace apps --values /"), "{called}");
-    assert_eq!(fs::read_to_string(dir.join("values")).unwrap(), "{\"replicas\":20}");
-    let note = "note: the charts of 1 HelmRelease are not rendered: apps/db (its chart is not here: kubectl crdx fetch --charts helm+https://charts.example.com/db@1.2.3)";
-    assert!(messages.contains(note), "{messages}");
 }

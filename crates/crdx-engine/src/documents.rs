@@ -86,6 +86,8 @@ pub struct Document {
     pub origin: Option<Arc<str>>,
     /// True if the source is a directory that was rendered on its own: its objects are not those of other sources.
     pub is_rendered: bool,
+    /// The namespace that it gets if it has none, instead of the default: that of a release of Helm, for example.
+    pub namespace: Option<Arc<str>>,
     /// Its index, if it is an item of a list.
     pub item: Option<usize>,
     /// The object, with values of the same type in the place of encrypted ones.
@@ -140,18 +142,24 @@ impl Document {
 
     /// The document without its object, which can be read again.
     pub fn source_only(&self) -> Document {
-        let Self { source, chunk, origin, is_rendered, item, encrypted, is_of_list, cache, list, .. } = self;
-        let (source, chunk, origin) = (Arc::clone(source), Arc::clone(chunk), origin.clone());
-        let (is_rendered, item, is_of_list) = (*is_rendered, *item, *is_of_list);
-        let (encrypted, cache, list) = (Arc::clone(encrypted), Arc::clone(cache), Arc::clone(list));
-        let value = Value::Null;
-        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
+        Document {
+            source: Arc::clone(&self.source),
+            chunk: Arc::clone(&self.chunk),
+            origin: self.origin.clone(),
+            namespace: self.namespace.clone(),
+            encrypted: Arc::clone(&self.encrypted),
+            cache: Arc::clone(&self.cache),
+            list: Arc::clone(&self.list),
+            value: Value::Null,
+            ..*self
+        }
     }
 
     /// The items of a list that was returned whole. As for kubectl, null is an empty object.
     pub fn into_items(self) -> impl Iterator<Item = Document> + use<> {
-        let Self { source, chunk, origin, is_rendered, value, cache, list, .. } = self;
-        let items = match (SourceChunk { source, chunk, origin, is_rendered, cache, list }).unfold(value, false) {
+        let Self { source, chunk, origin, is_rendered, namespace, value, cache, list, .. } = self;
+        let chunk = SourceChunk { source, chunk, origin, is_rendered, namespace, cache, list };
+        let items = match chunk.unfold(value, false) {
             ChunkObjects::List(items) => Some(items),
             ChunkObjects::Object(_) | ChunkObjects::Nothing => None,
         };
@@ -215,6 +223,7 @@ pub struct SourceChunk {
     pub chunk: Arc<Chunk>,
     origin: Option<Arc<str>>,
     is_rendered: bool,
+    namespace: Option<Arc<str>>,
     cache: Arc<Cache>,
     list: Arc<OnceLock<Value>>,
 }
@@ -226,7 +235,8 @@ impl SourceChunk {
         let own = if is_stream { rendered_from(&chunk.text).map(Arc::from) } else { None };
         let origin = own.or_else(|| origin.cloned());
         let (source, chunk) = (Arc::clone(source), Arc::new(chunk));
-        Self { source, chunk, origin, is_rendered: false, cache: Arc::default(), list: Arc::default() }
+        let (cache, list) = (Arc::default(), Arc::default());
+        Self { source, chunk, origin, is_rendered: false, namespace: None, cache, list }
     }
 
     /// The same chunk, of a source that may be a directory that was rendered on its own.
@@ -235,12 +245,18 @@ impl SourceChunk {
         Self { is_rendered, ..self }
     }
 
+    /// The same chunk, whose objects get this namespace if they have none.
+    #[must_use]
+    pub fn with_namespace(self, namespace: Option<Arc<str>>) -> Self {
+        Self { namespace, ..self }
+    }
+
     /// The document with `value`, or with an item of the list that the chunk is.
     pub fn document(&self, item: Option<usize>, mut value: Value) -> Document {
-        let Self { source, chunk, origin, is_rendered, cache, list } = self.clone();
+        let Self { source, chunk, origin, is_rendered, namespace, cache, list } = self.clone();
         let is_of_list = item.is_some() || lists::is_list(&value);
         let encrypted = if item.is_none() { encrypted::open(&mut value).into() } else { Arc::default() };
-        Document { source, chunk, origin, is_rendered, item, value, encrypted, is_of_list, cache, list }
+        Document { source, chunk, origin, is_rendered, namespace, item, value, encrypted, is_of_list, cache, list }
     }
 
     /// A message about the chunk.

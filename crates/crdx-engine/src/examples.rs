@@ -7,6 +7,7 @@ mod built_in;
 pub(crate) mod changes;
 mod checker;
 pub(crate) mod generate;
+mod left_out;
 pub(crate) mod search;
 pub(crate) mod strings;
 pub(crate) mod vocabulary;
@@ -16,6 +17,7 @@ pub use built_in::built_in;
 pub(crate) use checker::own_errors;
 pub use checker::{Checker, Rejection};
 pub use generate::ExampleFields;
+pub use left_out::left_out;
 
 use crdx_value::{Map, Value, object};
 
@@ -53,7 +55,15 @@ pub enum ExampleError {
 /// # Errors
 /// Returns an error if the schema requires a larger object than a server stores.
 pub fn example(checker: &Checker, fields: ExampleFields) -> Result<Example, ExampleError> {
-    let (object, rejection) = search::accepted(checker, start(checker, fields)?, search::BUDGET);
+    let start = start(checker, fields)?;
+    // An object without its fields is the easiest to accept, but it shows nothing.
+    let names: Vec<String> = start.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let has_all = |object: &Value| names.iter().all(|name| object.get(name).is_some());
+    let (object, rejection) = search::accepted_with(checker, start.clone(), search::BUDGET / 2, &has_all);
+    if rejection.is_none() {
+        return Ok(Example { object, rejection });
+    }
+    let (object, rejection) = search::accepted(checker, start, search::BUDGET);
     Ok(Example { object, rejection })
 }
 
@@ -119,6 +129,26 @@ mod tests {
                 let (spec, rejection) = made(schema, fields);
                 assert_eq!(rejection, None, "{spec}");
             }
+        }
+    }
+
+    #[test]
+    fn functions_of_kubernetes_are_met() {
+        for rule in [
+            "isQuantity(self)",
+            "duration(self) > duration('1h')",
+            "isSemver(self)",
+            "isIP(self)",
+            "isURL(self)",
+            "quantity(self).isGreaterThan(quantity('1Gi'))",
+            "semver(self).compareTo(semver('1.0.0')) > 0",
+            "!format.dns1123Label().validate(self).hasValue()",
+        ] {
+            let schema = format!(
+                "{{type: object, properties: {{a: {{type: string, maxLength: 20, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}}}}}"
+            );
+            let (spec, rejection) = made(&schema, ExampleFields::Full);
+            assert!(rejection.is_none() && spec.contains("\"a\""), "{rule}: {spec} {rejection:?}");
         }
     }
 

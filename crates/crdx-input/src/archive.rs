@@ -101,7 +101,7 @@ pub fn is_archive(content: &[u8]) -> bool {
 /// # Errors
 /// The archive is invalid, too large, or has devices or paths that lead out of it.
 pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
-    let (members, mut left) = unpacked(archive, &|_| true)?;
+    let (members, mut left) = unpacked(archive, &is_of_use)?;
     let charts = Charts::of(&members);
     if charts.is_empty() {
         let mut found = members;
@@ -122,9 +122,22 @@ pub fn definitions(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
 /// # Errors
 /// As [`definitions`].
 pub fn definitions_at(archive: &[u8], path: &str) -> Result<Vec<Member>, ArchiveError> {
-    let (mut members, _) = unpacked(archive, &|name| is_at(path, name))?;
+    let (mut members, _) = unpacked(archive, &|name| is_of_use(name) && is_at(path, name))?;
     members.retain(is_definition);
     Ok(members)
+}
+
+/// Returns all files of an archive, sorted by path.
+///
+/// # Errors
+/// As [`definitions`].
+pub fn files(archive: &[u8]) -> Result<Vec<Member>, ArchiveError> {
+    unpacked(archive, &|_| true).map(|(members, _)| members)
+}
+
+/// Returns true for a file that may have CRDs, and for a packed chart.
+fn is_of_use(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) || has_ending(name)
 }
 
 /// Returns true if a member is the file, or in the directory, at a path inside. The path may leave out the directory at the top,
@@ -134,7 +147,7 @@ fn is_at(path: &str, member: &str) -> bool {
     is_below(member) || member.split_once('/').is_some_and(|(_, name)| is_below(name))
 }
 
-/// Returns the files of an archive that may be of use and whose names are wanted, and what else may be unpacked.
+/// Returns the files of an archive whose names are wanted, and what else may be unpacked.
 fn unpacked(archive: &[u8], wants: &dyn Fn(&str) -> bool) -> Result<(Vec<Member>, Left), ArchiveError> {
     let unpacked = (archive.len() as u64).saturating_mul(RATIO).clamp(SMALL, LIMIT);
     let mut left = Left { unpacked, limit: unpacked, text: DEFINITIONS };
@@ -165,7 +178,7 @@ fn of_charts(
             if depth >= MAX_DEPTH {
                 return Err(ArchiveError::TooDeep);
             }
-            let inner = self::members(&member.content, left, depth + 1, &|_| true)?;
+            let inner = self::members(&member.content, left, depth + 1, &is_of_use)?;
             let named = |inner: Member| Member { name: format!("{}/{}", member.name, inner.name), ..inner };
             let inner: Vec<Member> = inner.into_iter().map(named).collect();
             let charts = Charts::of(&inner);
@@ -217,7 +230,7 @@ fn is_definition(member: &Member) -> bool {
     is_text && crdx_text::contains(&member.content, DEFINITION)
 }
 
-/// Reads the files that may be of use.
+/// Reads the files whose names are wanted.
 fn members(
     archive: &[u8],
     left: &mut Left,
@@ -265,8 +278,7 @@ fn read(
             return Err(ArchiveError::Outside(path));
         }
         let name = parts.join("/");
-        let is_of_use = [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending)) || has_ending(&name);
-        if entry.header().entry_type() == EntryType::Regular && is_of_use && wants(&name) {
+        if entry.header().entry_type() == EntryType::Regular && wants(&name) {
             let mut content = Vec::new();
             (&mut entry).take(*left + 1).read_to_end(&mut content)?;
             *left = left.checked_sub(content.len() as u64).ok_or(ArchiveError::TooMuchText)?;

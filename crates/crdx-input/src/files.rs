@@ -531,21 +531,25 @@ pub fn is_text(chunk: &Chunk, kind: ErrorKind) -> bool {
     is_read && !is_gzip(text) && !is_zip(text) && !text.contains(&0)
 }
 
-/// Returns the YAML files of an input, and those beside the kustomizations that are rendered.
-pub fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
+/// Reads what says how the directories of an input are rendered, if it is rendered.
+pub fn prepare_rendering(paths: &[String], options: &InputOptions) {
+    if let Some(renderer) = &options.render {
+        renderer.read_flux(&yaml_files(&expand(paths, options)));
+    }
+}
+
+/// Returns the YAML files of an input, and those of the kustomizations that are rendered.
+fn yaml_files(steps: &[ReadStep]) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
-    let mut directories = BTreeSet::new();
     for step in steps {
         match step {
             ReadStep::Named(InputSource::File(path)) | ReadStep::Found(InputSource::File(path)) => {
                 files.insert(path.clone());
             }
-            ReadStep::Render(target, _) => directories.extend(find::directories(target)),
+            ReadStep::Render(target, _) => files.extend(find::files(target)),
             _ => {}
         }
     }
-    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
-    files.extend(entries.map(|entry| entry.path()).filter(|path| path.is_file()));
     files.retain(|path| path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml"));
     files
 }

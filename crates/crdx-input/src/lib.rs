@@ -13,6 +13,7 @@ pub mod committed;
 pub mod compressed_groups;
 pub mod configuration;
 mod content;
+mod current;
 mod decode;
 pub mod discovery;
 pub mod files;
@@ -38,22 +39,19 @@ use crdx_engine::documents::lists::{self, ListError};
 use crdx_engine::documents::{
     ChunkObjects, Document, InputEntry, Items, Note, SourceChunk, Stop, is_definition, mistake, refusal,
 };
-use crdx_files::input_size::{self, Counted};
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks, Contents};
 use crdx_text::yaml::Duplicate;
 use crdx_value::Value;
+use current::{Current, substituted};
 use files::{InputSource, ReadStep};
 pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
 use render::Renderer;
-use render::find::RenderTarget;
-use render::substitution::{UnknownVariable, Variables};
 pub use skipped::Skipped;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
 pub use warnings::InputWarnings;
 
 /// The options for reading paths.
@@ -141,30 +139,6 @@ pub struct Input {
     directory_has_entries: bool,
 }
 
-/// The current source.
-struct Current {
-    name: Arc<str>,
-    chunks: Chunks<InputReader>,
-    /// Skips documents that are not objects.
-    lenient: bool,
-    /// True if the source may hold several files, as a renderer's output does.
-    is_stream: bool,
-    /// The file from which all documents are rendered, if it is known.
-    origin: Option<Arc<str>>,
-    /// For a directory that was rendered, true if it was named on the command line.
-    is_rendered: Option<bool>,
-    /// True if it contributed an entry.
-    has_entries: bool,
-    /// True if it is a template, which was reported.
-    is_template: bool,
-    /// True if the file is encrypted, which was reported.
-    is_encrypted: bool,
-    /// True for a file of an archive.
-    is_member: bool,
-    /// The variables of `postBuild` of Flux, if there are some for a directory that was rendered.
-    variables: Option<Arc<Variables>>,
-}
-
 impl Input {
     /// The sources that `paths` name: files, directories, patterns and `-`.
     pub fn open(paths: &[String], options: impl Into<InputOptions>) -> Self {
@@ -179,8 +153,10 @@ impl Input {
 
     /// The charts to render for the releases of Flux that were read so far; `None` if there are none.
     fn of_releases(options: InputOptions) -> Option<Self> {
-        let targets = options.render.as_ref()?.take_releases(options.directory.as_deref());
-        let steps: Vec<ReadStep> = targets.into_iter().map(|target| ReadStep::Render(target, false)).collect();
+        let (targets, left_out) = options.render.as_ref()?.take_releases(options.directory.as_deref());
+        let problems = left_out.into_iter().map(|release| ReadStep::Problem(release.note));
+        let targets = targets.into_iter().map(|target| ReadStep::Render(target, false));
+        let steps: Vec<ReadStep> = targets.chain(problems).collect();
         (!steps.is_empty()).then(|| Self::new(steps, options))
     }
 
@@ -202,59 +178,6 @@ impl Input {
         Self { options, steps, current: None, ready: VecDeque::new(), items: None, directory_has_entries: false }
     }
 
-    fn current(&self, name: Arc<str>, chunks: Chunks<InputReader>, named: bool) -> Current {
-        Current {
-            name,
-            chunks,
-            lenient: !named || self.options.skip_non_objects,
-            is_stream: named,
-            origin: None,
-            is_rendered: None,
-            has_entries: false,
-            is_template: false,
-            is_encrypted: false,
-            is_member: false,
-            variables: None,
-        }
-    }
-
-    fn start(&mut self, source: &InputSource, named: bool) {
-        match source.open(self.options.only_regular_files || !named) {
-            Ok(reader) => {
-                let reader: InputReader = Box::new(Counted(reader, input_size::add));
-                let reader = match &self.options.read {
-                    Some(read) => read.count(reader),
-                    None => reader,
-                };
-                let origin = source.origin().map(|path| path.display().to_string().into());
-                let chunks = match source {
-                    InputSource::Memory { .. } => Chunks::with_limit(reader, MAX_PACKED_DOCUMENT),
-                    _ => Chunks::new(reader),
-                };
-                let is_member = !named && matches!(source, InputSource::Memory { .. });
-                self.current = Some(Current { origin, is_member, ..self.current(source.name(), chunks, named) });
-            }
-            Err(e) => self.problem(files::unreadable(&source.name(), &e)),
-        }
-    }
-
-    /// Reads what is rendered of a directory.
-    fn render(&mut self, target: &RenderTarget, named: bool) {
-        let Some(renderer) = &self.options.render else { return };
-        match renderer.render(target) {
-            Ok(reader) => {
-                let current =
-                    self.current(target.name(), Chunks::new(Box::new(Counted(reader, input_size::add))), true);
-                let variables = renderer.variables(target);
-                self.current = Some(Current { lenient: false, is_rendered: Some(named), variables, ..current });
-            }
-            Err(error) => {
-                let hint = target.hint(&error);
-                self.problem(files::note(&target.name(), error.to_string(), Some(hint)));
-            }
-        }
-    }
-
     fn problem(&mut self, note: Note) {
         self.directory_has_entries = true;
         self.ready.push_back(InputEntry::Problem(note));
@@ -266,12 +189,14 @@ impl Input {
             return;
         }
         let is_first = !current.has_entries && chunk.start.line == 1;
-        let (chunk, unknown) = substituted(chunk, current.variables.as_deref());
+        let variables = current.flux.as_deref().map(|flux| &flux.variables);
+        let (chunk, unknown) = substituted(chunk, variables, current.is_rendered.is_some());
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
-            .with_rendered(current.is_rendered.is_some());
+            .with_rendered(current.is_rendered.is_some())
+            .with_namespace(current.namespace.clone());
         if let Some(unknown) = unknown {
             current.has_entries = true;
-            let hint = Some(format!("give it: --substitute {}=VALUE, or `substitute` of .crdx.yaml", unknown.name));
+            let hint = Some(unknown.hint());
             let position = Some(chunk.chunk.start);
             return self.problem(Note { hint, ..chunk.note(position, unknown.to_string()) });
         }
@@ -438,7 +363,13 @@ impl Input {
                 }
             }
             ReadStep::Skip(path, reason) => self.options.skipped.add(&path.display().to_string().into(), reason),
-            ReadStep::Render(target, named) => self.render(&target, named),
+            ReadStep::Render(target, named) => {
+                let builds = self.options.render.as_ref().map(|renderer| renderer.builds(&target)).unwrap_or_default();
+                match builds.as_slice() {
+                    [only] => self.render(only, named),
+                    _ => builds.into_iter().rev().for_each(|one| self.steps.push_front(ReadStep::Render(one, named))),
+                }
+            }
             ReadStep::LeftOut(path) => self.options.render.iter().for_each(|renderer| renderer.leave_out(&path)),
             ReadStep::Problem(note) => self.problem(note),
             ReadStep::DirectoryEnd(without_object) => {
@@ -455,18 +386,6 @@ impl Input {
 /// Returns kubectl's error for a text that it cannot parse; `None` if it is no text, or too large for this program.
 fn unparsable(source: &str, chunk: &Chunk, error: &crdx_text::Error) -> Option<Box<str>> {
     files::is_text(chunk, error.kind).then(|| refusal::unparsable(source, &error.message).into())
-}
-
-/// Replaces the variables of `postBuild` in a document; otherwise returns one that is not known.
-fn substituted(mut chunk: Chunk, variables: Option<&Variables>) -> (Chunk, Option<UnknownVariable>) {
-    let Some((variables, text)) = variables.zip(str::from_utf8(&chunk.text).ok()) else { return (chunk, None) };
-    match variables.apply(text) {
-        Ok(text) => {
-            chunk.text = text.into_bytes();
-            (chunk, None)
-        }
-        Err(unknown) => (chunk, Some(unknown)),
-    }
 }
 
 /// True if a line before a document has only a comment, a separator or nothing.

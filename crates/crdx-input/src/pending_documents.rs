@@ -39,17 +39,19 @@ impl PendingDocuments {
     pub fn push(&mut self, document: &Document) -> io::Result<()> {
         if !self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &document.chunk)) {
             let chunk = &document.chunk;
-            let flags = [chunk.syntax == Syntax::Json, document.origin.is_some(), document.is_rendered];
+            let (origin, namespace) = (document.origin.as_deref(), document.namespace.as_deref());
+            let flags = [chunk.syntax == Syntax::Json, origin.is_some(), document.is_rendered, namespace.is_some()];
             let mut head = vec![b'c'];
             head.extend(flags.map(u8::from));
-            let origin = document.origin.as_deref().unwrap_or_default();
-            let lengths = [document.source.len(), origin.len(), chunk.text.len()];
+            let (origin, namespace) = (origin.unwrap_or_default(), namespace.unwrap_or_default());
+            let lengths = [document.source.len(), origin.len(), namespace.len(), chunk.text.len()];
             for number in [chunk.start.line, chunk.start.column].into_iter().chain(lengths) {
                 head.extend((number as u64).to_le_bytes());
             }
             self.file.append(&head)?;
             self.file.append(document.source.as_bytes())?;
             self.file.append(origin.as_bytes())?;
+            self.file.append(namespace.as_bytes())?;
             self.file.append(&chunk.text)?;
             self.last = Some(Arc::clone(chunk));
         }
@@ -93,18 +95,19 @@ impl<R: Read> Replay<R> {
                 return Ok(None);
             }
             if kind == *b"c" {
-                let mut flags = [0; 3];
+                let mut flags = [0; 4];
                 file.read_exact(&mut flags)?;
-                let [is_json, has_origin, is_rendered] = flags.map(|flag| flag == 1);
+                let [is_json, has_origin, is_rendered, has_namespace] = flags.map(|flag| flag == 1);
                 let syntax = if is_json { Syntax::Json } else { Syntax::Yaml };
                 let start = Position { line: number(file)? as usize, column: number(file)? as usize };
-                let (source, origin, text) = (number(file)?, number(file)?, number(file)?);
+                let (source, origin) = (number(file)?, number(file)?);
+                let (namespace, text) = (number(file)?, number(file)?);
                 let mut name = |length| String::from_utf8(bytes(file, length)?).map_err(io::Error::other);
-                let (source, origin) = (name(source)?, Arc::from(name(origin)?));
+                let (source, origin, namespace) = (name(source)?, Arc::from(name(origin)?), name(namespace)?.into());
                 let chunk = Chunk::new(bytes(file, text)?, start, syntax);
                 let value = chunk.read().map(|contents| contents.value).map_err(io::Error::other)?;
                 let chunk = SourceChunk::new(&source.into(), chunk, false, Some(&origin).filter(|_| has_origin));
-                let chunk = chunk.with_rendered(is_rendered);
+                let chunk = chunk.with_rendered(is_rendered).with_namespace(Some(namespace).filter(|_| has_namespace));
                 self.chunk = LastChunk::Whole(Box::new(chunk.document(None, value)));
             } else {
                 let wanted = number(file)?;
@@ -159,12 +162,13 @@ mod tests {
         let (a, b, c, d) = (item(1), item(2), item(3), item(4));
         let text =
             format!("{a}\n---\napiVersion: v1\nkind: List\nitems: [{b}, {c}, {d}]\n---\n# Source: b.yaml\n{a}\n");
-        let wanted: Vec<Document> = documents("f", &text)
+        let mut wanted: Vec<Document> = documents("f", &text)
             .into_iter()
             .filter_map(|e| if let InputEntry::Document(d) = e { Some(d) } else { None })
             .filter(|d| d.item != Some(1))
             .collect();
         assert_eq!(wanted.len(), 4);
+        wanted.last_mut().unwrap().namespace = Some("apps".into());
         let mut pending_documents = PendingDocuments::default();
         assert!(pending_documents.replay().unwrap().next().is_none());
         for document in &wanted {
@@ -174,7 +178,8 @@ mod tests {
         let got: Vec<Document> = pending_documents.replay().unwrap().map(Result::unwrap).collect();
         assert!(pending_documents.is_empty());
         let show = |d: &Document| {
-            (d.source.clone(), d.origin.clone(), d.item, d.value.clone(), d.chunk.start, d.chunk.text.clone())
+            let source = (d.source.clone(), d.origin.clone(), d.namespace.clone());
+            (source, d.item, d.value.clone(), d.chunk.start, d.chunk.text.clone())
         };
         assert_eq!(got.iter().map(show).collect::<Vec<_>>(), wanted.iter().map(show).collect::<Vec<_>>());
     }

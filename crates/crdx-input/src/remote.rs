@@ -102,6 +102,16 @@ impl Remote {
         if sources.is_empty() { Err(RemoteError::NotLocked { name: entry.to_owned(), path }) } else { Ok(sources) }
     }
 
+    /// Returns the names of all URLs in the lock that applies in `directory`.
+    ///
+    /// # Errors
+    /// The lock is invalid.
+    pub fn names(directory: Option<&Path>) -> Result<Vec<String>, RemoteError> {
+        let path = lock_path(directory);
+        let lock = Lock::read(&path).map_err(|error| RemoteError::Lock { path, error })?;
+        Ok(lock.names().map(str::to_owned).collect())
+    }
+
     /// Finds a URL in the lock that applies in `directory`.
     ///
     /// # Errors

@@ -5,38 +5,42 @@
 
 mod chart;
 pub(crate) mod find;
+pub(crate) mod flux;
+mod json_patch;
 pub(crate) mod kustomization;
 mod lexical;
 mod lines;
 mod output;
 mod overlay;
 mod place;
-mod post_build;
 mod program;
 pub(crate) mod release;
 mod report;
+mod repository_path;
+mod staging;
 pub(crate) mod substitution;
+mod values;
+mod version_range;
 
 use chart::Templates;
 use crdx_engine::documents::Document;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::object_store::TEMP_FILE_HELP;
-use crdx_value::json;
 use crdx_value::lock;
 use crdx_value::release::Release;
 use find::{RenderProgram, RenderTarget};
+use flux::{FluxKustomization, FluxKustomizations};
 pub use lexical::normal;
 use output::Output;
 use overlay::Overlay;
 pub use program::RenderError;
 use program::{Invocation, argument};
-use release::{HelmRelease, Releases};
+use release::{HelmRelease, LeftOutRelease, Releases};
+use staging::Staged;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read, Write as _};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use substitution::Variables;
-use tempfile::NamedTempFile;
 
 /// The number of directories and files that a note names.
 const NAMED: usize = 3;
@@ -92,8 +96,8 @@ struct State {
     sources: Option<(Arc<str>, RenderSources)>,
     /// Files with objects that no program reads.
     left_out: Vec<String>,
-    /// The variables of `postBuild` of Flux, by directory.
-    variables: BTreeMap<PathBuf, Arc<Variables>>,
+    /// The objects of Flux that say how directories are built.
+    flux: FluxKustomizations,
     /// The releases of Flux that are not rendered, with the reasons.
     releases_left_out: Vec<String>,
     /// The releases of Flux among the objects so far.
@@ -132,28 +136,38 @@ impl Renderer {
         let output = if let Some(rendered) = known {
             Arc::clone(&rendered.output)
         } else {
-            // It exists until the program has ended.
-            let values = target.release.as_deref().map(values_file).transpose()?;
-            let values = values.as_ref().map(NamedTempFile::path);
-            Arc::new(program::run(&invocations(target, values, &self.settings))?)
+            let staged = Staged::new(target)?;
+            Arc::new(program::run(&invocations(target, &staged, &self.settings))?)
         };
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
         Ok(reader)
     }
 
-    /// Reads the variables of `postBuild` of the `Kustomization` objects among files.
-    pub fn read_variables(&self, files: &BTreeSet<PathBuf>) {
-        let found = post_build::variables(files, &self.settings.substitute);
-        let variables = found.into_iter().map(|(directory, own)| (directory, Arc::new(own)));
-        lock::lock(&self.state).variables = variables.collect();
+    /// Reads the `Kustomization` objects of Flux among files, which say how directories are built.
+    pub fn read_flux(&self, files: &BTreeSet<PathBuf>) {
+        let found = FluxKustomizations::read(files, &self.settings.substitute);
+        lock::lock(&self.state).flux.extend(found);
     }
 
-    /// Returns the variables for what is rendered.
-    pub(crate) fn variables(&self, target: &RenderTarget) -> Option<Arc<Variables>> {
-        let is_built = target.kind == RenderProgram::Kustomization;
+    /// Returns what is rendered of a directory: it is built once for each of the objects of Flux that differ.
+    pub(crate) fn builds(&self, target: &RenderTarget) -> Vec<RenderTarget> {
         let state = lock::lock(&self.state);
-        state.variables.get(&normal(&target.directory)).filter(|_| is_built).cloned()
+        let found = match (target.kind, &target.flux) {
+            (RenderProgram::Kustomization, None) => state.flux.of(&target.directory),
+            _ => &[],
+        };
+        if found.is_empty() {
+            return vec![target.clone()];
+        }
+        let is_shared = found.len() > 1;
+        found.iter().map(|flux| RenderTarget { flux: Some(Arc::clone(flux)), is_shared, ..target.clone() }).collect()
+    }
+
+    /// Returns the objects of Flux that say how the files of a directory without a kustomization are built.
+    pub(crate) fn builds_of_file(&self, file: &Path) -> Vec<Arc<FluxKustomization>> {
+        let state = lock::lock(&self.state);
+        file.parent().map(|directory| state.flux.of(directory).to_vec()).unwrap_or_default()
     }
 
     /// Returns true if values are given, so that those which a chart has for tests are not used.
@@ -177,21 +191,23 @@ impl Renderer {
         if document.source.starts_with(release::PREFIX) {
             return;
         }
-        lock::lock(&self.state).releases.add(document);
+        let default = self.settings.namespace.as_deref().unwrap_or_default();
+        lock::lock(&self.state).releases.add(document, default);
     }
 
-    /// Returns what is rendered for the releases so far. The lock that applies in `directory` has the charts that were fetched.
-    pub(crate) fn take_releases(&self, directory: Option<&Path>) -> Vec<RenderTarget> {
-        let mut state = lock::lock(&self.state);
-        let (charts, left_out) = std::mem::take(&mut state.releases).charts(directory);
-        state.releases_left_out.extend(left_out);
-        let target = |(chart, release)| RenderTarget {
-            directory: chart,
-            kind: RenderProgram::Chart,
-            values: None,
-            release: Some(Arc::new(release)),
+    /// Returns what is rendered for the releases so far, and what is not. The lock that applies in `directory` has the charts that were
+    /// fetched.
+    pub(crate) fn take_releases(&self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<LeftOutRelease>) {
+        let releases = std::mem::take(&mut lock::lock(&self.state).releases);
+        let (charts, mut left_out) = releases.charts(directory);
+        let map = |location: &SourceLocation, name: &str, namespace: Option<&str>| {
+            self.map(location, &RenderedObject { kind: "HelmRelease", name, namespace, field: None })
         };
-        charts.into_iter().map(target).collect()
+        left_out.iter_mut().for_each(|release| release.map(map));
+        lock::lock(&self.state).releases_left_out.extend(left_out.iter().map(|release| release.summary.clone()));
+        let target =
+            |(chart, release)| RenderTarget { release: Some(Arc::new(release)), ..RenderTarget::of_chart(chart) };
+        (charts.into_iter().map(target).collect(), left_out)
     }
 
     /// Returns the location in a source file for one in what was rendered; `None` for any other location.
@@ -244,13 +260,6 @@ impl Renderer {
     }
 }
 
-/// Writes the values of a release to a temporary file.
-fn values_file(release: &HelmRelease) -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new()?;
-    file.write_all(json::to_string(&release.values).as_bytes())?;
-    Ok(file)
-}
-
 /// Joins the first names.
 fn named(names: &[&str]) -> String {
     let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
@@ -279,6 +288,9 @@ impl RenderTarget {
         if let Some(HelmRelease { name, namespace, location, .. }) = self.release.as_deref() {
             return format!("{}{namespace}/{name} ({}:{})", release::PREFIX, location.source, location.line).into();
         }
+        if let Some(flux) = self.flux.as_deref().filter(|_| self.is_shared) {
+            return format!("{directory} (Kustomization {})", flux.name).into();
+        }
         let values = self.values.as_deref().and_then(Path::file_name);
         values.map_or_else(|| directory.to_string(), |file| format!("{directory} ({})", file.to_string_lossy())).into()
     }
@@ -297,14 +309,15 @@ impl RenderTarget {
                 format!("download the charts that it depends on: helm dependency build {directory}")
             }
             (RenderError::Store(_), _) => TEMP_FILE_HELP.to_owned(),
+            (RenderError::Values(_), _) => "correct valuesFiles of the HelmRelease".to_owned(),
             _ => format!("correct {directory}, or leave it out with --ignore; other inputs are validated"),
         }
     }
 }
 
 /// Returns the programs that can render a directory, the first choice first.
-fn invocations(target: &RenderTarget, values: Option<&Path>, settings: &RenderSettings) -> Vec<Invocation> {
-    let directory = argument(&target.directory);
+fn invocations(target: &RenderTarget, staged: &Staged, settings: &RenderSettings) -> Vec<Invocation> {
+    let directory = argument(&staged.path);
     let invocation = |program, arguments: &[&str]| Invocation {
         program,
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
@@ -328,13 +341,13 @@ fn invocations(target: &RenderTarget, values: Option<&Path>, settings: &RenderSe
                 helm.arguments.extend(values.into_iter().flat_map(|value| [flag.to_owned(), value]));
             };
             let version = settings.release.map(|release| format!("{}.0", release.minor()));
-            let namespace = release.map(|release| release.namespace.clone()).or_else(|| settings.namespace.clone());
+            let namespace = release.map(|release| release.namespace.to_string()).or_else(|| settings.namespace.clone());
             add("--namespace", namespace.into_iter().collect());
             add("--kube-version", version.into_iter().collect());
             add("--api-versions", settings.api_versions.clone());
             // A release has its own values.
             let common = if release.is_none() { settings.values.clone() } else { ChartValues::default() };
-            let files = common.files.iter().map(Path::new).chain(target.values.as_deref()).chain(values);
+            let files = common.files.iter().map(Path::new).chain(target.values.as_deref()).chain(staged.values());
             add("--values", files.map(argument).collect());
             add("--set", common.set);
             vec![helm]
@@ -349,8 +362,11 @@ mod tests {
     #[test]
     fn programs_and_arguments_are_known() {
         let commands = |directory: &str, kind, settings: &RenderSettings| {
-            let target = RenderTarget { directory: directory.into(), kind, values: None, release: None };
-            invocations(&target, None, settings).iter().map(ToString::to_string).collect::<Vec<_>>()
+            let target = RenderTarget::new(directory.into(), kind);
+            invocations(&target, &Staged::new(&target).unwrap(), settings)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
         };
         let none = RenderSettings::default();
         assert_eq!(commands("a", RenderProgram::Kustomization, &none), ["kustomize build a", "kubectl kustomize a"]);

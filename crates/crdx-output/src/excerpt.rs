@@ -69,6 +69,9 @@ pub(crate) fn render_of(
     if let (Some(origin), Some(_)) = (&location.origin, &location.excerpt) {
         group = group.element(Level::NOTE.message(format!("made from {}", printable::line(origin))));
     }
+    if let Some(line) = &location.rendered_line {
+        group = group.element(Level::NOTE.message(format!("in the rendered line `{}`", printable::line(line))));
+    }
     if let Some(help) = help {
         group = group.element(Level::HELP.message(printable::text(help).into_owned()));
     }

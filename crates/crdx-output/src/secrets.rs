@@ -20,9 +20,10 @@ pub fn hide_lines(item: &mut ObjectReport) {
     let found = found.filter_map(|Diagnostic { location, .. }| location.as_mut());
     let pruned = pruned.iter_mut().filter_map(|field| field.location.as_mut());
     let remarks = remarks.iter_mut().filter_map(Remark::location_mut);
-    for SourceLocation { excerpt, .. } in found.chain(pruned).chain(remarks).chain([location]) {
+    for SourceLocation { excerpt, rendered_line, .. } in found.chain(pruned).chain(remarks).chain([location]) {
         // Another object may be on the same line of a list.
         excerpt.take_if(|excerpt| is_secret || names_secret(excerpt.line.as_bytes()));
+        rendered_line.take_if(|line| is_secret || names_secret(line.as_bytes()));
     }
 }
 
@@ -79,6 +80,7 @@ mod tests {
         let at = |line: &str| SourceLocation {
             line: 3,
             excerpt: Some(Excerpt { line: line.to_owned(), part: 0..1 }),
+            rendered_line: Some(line.into()),
             ..SourceLocation::default()
         };
         let hidden = |kind: &str, line: &str| {
@@ -88,6 +90,7 @@ mod tests {
             hide_lines(&mut item);
             assert_eq!(item.location.line, 3);
             item.location.excerpt.is_none()
+                && item.location.rendered_line.is_none()
                 && item.errors.iter().all(|e| e.location.as_ref().unwrap().excerpt.is_none())
         };
         assert!(hidden("Secret", "password: hunter2"));

@@ -273,6 +273,7 @@ fn texts(words: &Vocabulary, schema: &Schema) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in &words.texts {
         all.push(text.clone());
+        all.extend(strings::neighbours(text));
         if let Ok(pattern) = Regexp::new(text) {
             let shortest = pattern.sample(0, 0);
             let longer = shortest.as_ref().and_then(|text| pattern.sample(text.chars().count() + 1, 1));

@@ -34,6 +34,16 @@ struct RejectedObject {
 
 /// Returns the object that the server accepts, or the best of `budget` objects and the reason why the server rejects it.
 pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Option<Rejection>) {
+    accepted_with(checker, start, budget, &|_| true)
+}
+
+/// As [`accepted`], of the objects that have what is wanted.
+pub fn accepted_with(
+    checker: &Checker,
+    start: Value,
+    budget: usize,
+    is_wanted: &dyn Fn(&Value) -> bool,
+) -> (Value, Option<Rejection>) {
     // Some changes give an object that was checked before.
     let most = MAX_CHANGES.min(budget.saturating_mul(2));
     let mut seen = HashSet::new();
@@ -59,7 +69,7 @@ pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Optio
         let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
         while let Some(next) = changes.pop_front() {
             let object = changed(&object, &next);
-            if !seen.insert(json::to_string(&object)) {
+            if !is_wanted(&object) || !seen.insert(json::to_string(&object)) {
                 continue;
             }
             let Some(rejection) = checker.create(&object) else { return (object, None) };

@@ -49,10 +49,22 @@ pub(crate) const COMMON: &[&str] = &[
     "10%",
     "ZXhhbXBsZQ==",
     "example.com/example@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "1.2.3",
+    "24h",
 ];
 
 /// The maximum length of a generated text: an object with it is too large.
 const LONGEST: usize = 4 << 20;
+
+/// Returns the texts with the next and the previous number at the beginning, such as `2h` and `0h` for `1h`: rules compare
+/// durations, quantities and versions with constants.
+pub fn neighbours(text: &str) -> impl Iterator<Item = String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at_checked(digits).unwrap_or_default();
+    let number = number.parse::<u64>().ok();
+    let near = number.into_iter().flat_map(|number| [number.checked_add(1), number.checked_sub(1)]);
+    near.flatten().map(move |number| format!("{number}{rest}"))
+}
 
 /// Returns `text`, with a number appended from the second one on.
 pub fn numbered(text: &str, number: usize) -> String {

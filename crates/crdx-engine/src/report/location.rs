@@ -24,6 +24,8 @@ pub struct SourceLocation {
     pub excerpt: Option<Excerpt>,
     /// The file from which the document was rendered (Helm's `# Source:`).
     pub origin: Option<Arc<str>>,
+    /// The rendered line, if no line of the source is known from which it was made.
+    pub rendered_line: Option<Arc<str>>,
 }
 
 /// A source line with a marked part.
@@ -50,8 +52,16 @@ impl SourceLocation {
     /// Returns the same location without excerpt.
     #[must_use]
     pub fn without_excerpt(&self) -> Self {
-        let Self { source, line, column, excerpt: _, origin } = self;
-        Self { source: Arc::clone(source), line: *line, column: *column, excerpt: None, origin: origin.clone() }
+        let Self { source, line, column, excerpt: _, origin, rendered_line: _ } = self;
+        let (source, origin) = (Arc::clone(source), origin.clone());
+        Self { source, line: *line, column: *column, excerpt: None, origin, rendered_line: None }
+    }
+
+    /// Returns the same location, of which only the rendered text has the line.
+    #[must_use]
+    pub fn rendered_as(self, rendered: &Self) -> Self {
+        let line = rendered.excerpt.as_ref().map(|excerpt| excerpt.line.trim().into());
+        Self { rendered_line: line, ..self }
     }
 
     /// The file for an annotation, and true if line and column are those of the file. Of a stream it is the file or template
@@ -89,7 +99,7 @@ impl SourceLocation {
             None => (near == 0).then_some(0),
         };
         let excerpt = line_start.and_then(|line_start| excerpt(text, start, line_start, from, part.end));
-        Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt, origin: None }
+        Self { source: Arc::clone(source), line: at.line, column: at.column, excerpt, ..Self::default() }
     }
 
     /// Returns the location `position` in `source`, for a text that begins at `start`.
@@ -117,7 +127,7 @@ impl SourceLocation {
             line: position.line,
             column: position.column,
             excerpt: excerpt(text, start, line_start, from, from + 1),
-            origin: None,
+            ..Self::default()
         }
     }
 }

@@ -235,7 +235,7 @@ impl OrderedState {
         resource: SimulatedResource,
         pending: &mut Option<PendingObject>,
     ) -> PreparedObject {
-        let default = &simulator.settings.namespace;
+        let default = object.document.namespace.as_deref().unwrap_or(&simulator.settings.namespace);
         let identity = resource.identity(object.value(), default);
         let root = object.document.root().cloned();
         let created_objects = self.created.entry(root.clone()).or_default();

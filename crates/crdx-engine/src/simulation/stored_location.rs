@@ -18,8 +18,8 @@ pub fn from_value(value: &Value) -> Option<SourceLocation> {
         source: source.as_str()?.into(),
         line: number(line)?,
         column: number(column)?,
-        excerpt: None,
         origin: origin.as_str().map(Into::into),
+        ..SourceLocation::default()
     })
 }
 

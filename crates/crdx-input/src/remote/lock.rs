@@ -107,6 +107,11 @@ impl Lock {
         self.hashes.get(name).map(String::as_str)
     }
 
+    /// Returns the names of the URLs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hashes.keys().map(String::as_str)
+    }
+
     /// Sets the hash of the URL with this name.
     pub fn set(&mut self, name: &str, sha256: &str) {
         self.hashes.insert(name.to_owned(), sha256.to_owned());

@@ -16,6 +16,9 @@ const LARGEST: u64 = 1 << 20;
 /// The templates that are kept at once, in bytes.
 const KEPT: u64 = 32 << 20;
 
+/// The templates for others that are searched.
+const HELPERS: usize = 64;
+
 /// The number of lines between a position and Helm's comment above it that are searched.
 const SEARCHED: usize = 500;
 
@@ -47,7 +50,25 @@ impl Templates {
             0 => lines.find_start(&output.lines_from(at, context)),
             _ => lines.find(&output.lines(at, context), 0..usize::MAX),
         });
-        found.map_or_else(|| SourceLocation::source(&file), |line| place::in_line(&file, line, rendered))
+        if let Some(line) = found {
+            return place::in_line(&file, line, rendered);
+        }
+        let by_helper = || self.helper(&output.lines(at, context), rendered);
+        let helper = if rendered.column == 0 { None } else { by_helper() };
+        helper.unwrap_or_else(|| SourceLocation::source(&file).rendered_as(rendered))
+    }
+
+    /// Returns the only line of the templates that others include, such as `_helpers.tpl`.
+    fn helper(&self, lines: &[String], rendered: &SourceLocation) -> Option<SourceLocation> {
+        let entries = fs::read_dir(self.chart.join("templates")).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+        let is_helper = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"));
+        let found = entries.filter(is_helper).take(HELPERS).filter_map(|path| {
+            let text = read_small(&path, LARGEST).ok()?;
+            let of_file = Lines::new(&String::from_utf8_lossy(&text), Language::Template);
+            Some(place::in_line(&name(&path), of_file.find(lines, 0..usize::MAX)?, rendered))
+        });
+        let found: Vec<SourceLocation> = found.take(2).collect();
+        <[SourceLocation; 1]>::try_from(found).ok().map(|[only]| only)
     }
 
     /// Returns the file with the template that Helm calls `origin`: the packed chart that contains it, if it is in one.
@@ -117,6 +138,7 @@ fn origin_above(line: usize, output: &Output) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_text::Position;
 
     #[test]
     fn paths_stay_in_the_chart() {
@@ -133,8 +155,12 @@ mod tests {
         fs::create_dir_all(dir.path().join("charts")).unwrap();
         fs::write(dir.path().join("templates/a.yaml"), "kind: A\nreplicas: {{ .Values.replicas }}\n").unwrap();
         fs::write(dir.path().join("charts/sub-1.2.tgz"), "").unwrap();
+        let helpers = "{{ define \"labels\" }}\nBad Label: x\n{{ end }}\n";
+        fs::write(dir.path().join("templates/_helpers.tpl"), helpers).unwrap();
         let mut output = Output::default();
-        output.append(b"---\n# Source: app/templates/a.yaml\nkind: A\nreplicas: many\nmore: 1\n").unwrap();
+        output
+            .append(b"---\n# Source: app/templates/a.yaml\nkind: A\nreplicas: many\nmore: 1\n  Bad Label: x\n")
+            .unwrap();
         let mut templates = Templates::new(dir.path());
         let base = format!("{}/", dir.path().display());
         let mut map = |line: usize, origin: Option<&str>| {
@@ -147,5 +173,14 @@ mod tests {
         assert_eq!(map(5, Some("app/charts/sub/templates/b.yaml")), "charts/sub-1.2.tgz");
         assert_eq!(map(5, Some("app/../b.yaml")), "Chart.yaml");
         assert_eq!(map(1, None), "Chart.yaml");
+        let part = SourceLocation::part(
+            &"app".into(),
+            b"  Bad Label: x",
+            Position { line: 6, column: 1 },
+            Position { line: 6, column: 3 },
+            2..11,
+        );
+        let part = part.made_from(Some(&"app/templates/a.yaml".into()));
+        assert_eq!(templates.map(&part, &output).to_string().replace(&base, ""), "templates/_helpers.tpl:2:1");
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the directories that are rendered, and the files that belong to them.
 
+use super::flux::FluxKustomization;
 use super::kustomization::Kustomization;
 use super::lexical::normal;
 use super::release::HelmRelease;
@@ -36,6 +37,22 @@ pub struct RenderTarget {
     pub values: Option<PathBuf>,
     /// The release of Flux that a chart is rendered for.
     pub release: Option<Arc<HelmRelease>>,
+    /// The object of Flux that says how the directory is built.
+    pub flux: Option<Arc<FluxKustomization>>,
+    /// True if several objects of Flux build the directory.
+    pub is_shared: bool,
+}
+
+impl RenderTarget {
+    /// A directory that is rendered as it is.
+    pub fn new(directory: PathBuf, kind: RenderProgram) -> Self {
+        Self { directory, kind, values: None, release: None, flux: None, is_shared: false }
+    }
+
+    /// A chart that is rendered with its own values.
+    pub fn of_chart(chart: PathBuf) -> Self {
+        Self::new(chart, RenderProgram::Chart)
+    }
 }
 
 /// A directory with a chart or a kustomization, which its files belong to.
@@ -77,7 +94,7 @@ impl Root {
     /// Returns what is rendered. A chart with values for tests, `ci/*-values.yaml`, is rendered with each of them, as chart-testing
     /// does, unless other values are given.
     pub fn targets(&self, named: bool, has_values: bool) -> Vec<RenderTarget> {
-        let target = |kind, values| RenderTarget { directory: self.directory.clone(), kind, values, release: None };
+        let target = |kind, values| RenderTarget { values, ..RenderTarget::new(self.directory.clone(), kind) };
         let targets = self.kinds(named).flat_map(|kind| {
             let tested = if kind == RenderProgram::Chart && !has_values { self.test_values() } else { Vec::new() };
             if tested.is_empty() {
@@ -129,19 +146,36 @@ fn has_objects(file: &Path) -> bool {
 
 /// Returns the directories with the files of a target: its own, and those that a kustomization is built from.
 pub fn directories(target: &RenderTarget) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::from([target.directory.clone()]);
+    directories_and_files(target).0
+}
+
+/// Returns the files in the directories of a target, and others that its kustomizations name.
+pub fn files(target: &RenderTarget) -> BTreeSet<PathBuf> {
+    let (directories, mut files) = directories_and_files(target);
+    let entries = directories.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
+    files.extend(entries.map(|entry| entry.path()));
+    files.retain(|path| path.is_file());
+    files
+}
+
+/// Returns the directories of a target, and the other paths that its kustomizations name.
+fn directories_and_files(target: &RenderTarget) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let mut directories = BTreeSet::from([target.directory.clone()]);
+    let mut files = BTreeSet::new();
     let mut next = match target.kind {
         RenderProgram::Chart => Vec::new(),
         RenderProgram::Kustomization => vec![target.directory.clone()],
     };
     while let Some(directory) = next.pop() {
-        for resource in resources(&directory).into_iter().filter(|path| path.is_dir()) {
-            if found.insert(resource.clone()) {
+        for resource in resources(&directory) {
+            if !resource.is_dir() {
+                files.insert(resource);
+            } else if directories.insert(resource.clone()) {
                 next.push(resource);
             }
         }
     }
-    found
+    (directories, files)
 }
 
 /// Returns the paths that the kustomization in a directory is built from.

@@ -4,7 +4,7 @@ use super::kustomization::{Kustomization, Patch};
 use super::lexical::normal;
 use super::lines::{self, Language, Line, Lines};
 use super::output::Output;
-use super::{RenderedObject, place};
+use super::{RenderedObject, json_patch, place};
 use crate::kustomize;
 use crdx_engine::documents::{ChunkObjects, Document, SourceChunk, manifest_path};
 use crdx_engine::report::SourceLocation;
@@ -48,6 +48,8 @@ struct PatchText {
     value: Value,
     /// Its lines in the file; all for a text in the kustomization.
     lines: Range<usize>,
+    /// The document of a file.
+    document: Option<Document>,
 }
 
 /// The files of a kustomization and its bases.
@@ -92,13 +94,18 @@ impl Overlay {
             match patch {
                 Patch::Inline(text) => {
                     let values = documents(&path, text.into_bytes()).into_iter().map(|document| document.value);
-                    let patch = |value| PatchText { file: own, value, lines: 0..usize::MAX };
+                    let patch = |value| PatchText { file: own, value, lines: 0..usize::MAX, document: None };
                     self.patches.extend(values.map(patch));
                 }
                 Patch::File(name) => {
                     let path = normal(&directory.join(name));
                     let Some((file, text)) = self.file(&path) else { continue };
-                    let patch = |document: Document| PatchText { file, lines: range(&document), value: document.value };
+                    let patch = |document: Document| PatchText {
+                        file,
+                        lines: range(&document),
+                        document: Some(document.source_only()),
+                        value: document.value,
+                    };
                     self.patches.extend(documents(&path, text).into_iter().map(patch));
                 }
             }
@@ -136,7 +143,24 @@ impl Overlay {
             let (file, line) = self.patch(resource, subject.field, &lines)?;
             in_file(file, line)
         };
-        by_field().or_else(by_line).or_else(by_patch).unwrap_or_else(|| SourceLocation::source(&self.file))
+        let by_operation = || subject.field.and_then(|field| self.operation(field, rendered));
+        let found = by_field().or_else(by_operation).or_else(by_line).or_else(by_patch);
+        found.unwrap_or_else(|| SourceLocation::source(&self.file).rendered_as(rendered))
+    }
+
+    /// Returns the location of the value that an operation of a JSON patch sets.
+    fn operation(&self, field: &str, rendered: &SourceLocation) -> Option<SourceLocation> {
+        let pointer = pointer(field);
+        let set = |patch: &PatchText| {
+            Some((json_patch::value_at(&patch.value, &pointer)?, patch.document.as_ref()?.source_only()))
+        };
+        let mut found = self.patches.iter().filter_map(set);
+        let (path, document) = found.next().filter(|_| found.next().is_none())?;
+        let locations = parts(&document, &path);
+        // JSON has quotes around names and texts.
+        let text = |location: &SourceLocation| marked(location).map(|text| text.trim_matches('"').to_owned());
+        let same = locations.iter().find(|location| text(location) == text(rendered));
+        same.or(locations.first()).cloned()
     }
 
     /// Returns the resource of an object. Names may have got a prefix and a suffix, and namespaces may have been set.
@@ -200,22 +224,26 @@ impl OverlayObject {
 
     /// Returns the location of a field, if it has the text that is marked in the rendered text.
     fn field(&self, field: &str, rendered: &SourceLocation) -> Option<SourceLocation> {
-        let marked = |location: &SourceLocation| {
-            let excerpt = location.excerpt.as_ref()?;
-            Some(excerpt.line.get(excerpt.part.clone())?.to_owned())
-        };
         let expected = marked(rendered)?;
         let is_definition = self.kind == "CustomResourceDefinition";
         let path = if is_definition { manifest_path::of_internal(field) } else { field.into() };
-        let chunk = &self.document.chunk;
-        let found = self.document.field_positions().locate(&path);
-        let source = &self.document.source;
-        [false, true].into_iter().find_map(|is_name| {
-            let span = found.clone().shown(&chunk.text, is_name);
-            let location = SourceLocation::part(source, &chunk.text, chunk.start, span.start, span.range);
-            (marked(&location).as_ref() == Some(&expected)).then_some(location)
-        })
+        parts(&self.document, &path).into_iter().find(|location| marked(location) == Some(expected))
     }
+}
+
+/// Returns the locations of the value and of the name of a field.
+fn parts(document: &Document, path: &str) -> [SourceLocation; 2] {
+    let found = document.field_positions().locate(path);
+    [false, true].map(|is_name| {
+        let (span, chunk) = (found.clone().shown(&document.chunk.text, is_name), &document.chunk);
+        SourceLocation::part(&document.source, &chunk.text, chunk.start, span.start, span.range)
+    })
+}
+
+/// Returns the text that a location marks.
+fn marked(location: &SourceLocation) -> Option<&str> {
+    let excerpt = location.excerpt.as_ref()?;
+    excerpt.line.get(excerpt.part.clone())
 }
 
 /// Returns the documents of a file, and the items of its lists.
@@ -310,7 +338,7 @@ mod tests {
         assert_eq!(map("  replicas: many", "many", "spec.replicas"), "prod/patch.yaml:4:13");
         assert_eq!(map("  paused: perhaps", "perhaps", "spec.paused"), "prod/kustomization.yaml:10:15");
         let image = map("  - image: 7", "7", "spec.template.spec.containers[0].image");
-        assert_eq!(image, "prod/json.yaml:2");
+        assert_eq!(image, "prod/json.yaml:3:10");
         assert_eq!(map("  namespace: x", "x", "metadata.namespace"), "prod/kustomization.yaml", "it is set there");
     }
 

@@ -61,7 +61,10 @@ pub enum RenderError {
     /// The output is too large.
     #[error("`{0}` printed more than {mb} MB", mb = SIZE_LIMIT >> 20)]
     TooLarge(Invocation),
-    /// The output cannot be stored.
+    /// A file that replaces the values of a chart is missing.
+    #[error("there is no file {0} with values for the chart")]
+    Values(String),
+    /// The output, or a file for the program, cannot be stored.
     #[error(transparent)]
     Store(#[from] io::Error),
 }

@@ -1,10 +1,17 @@
 //! `postBuild` of a `Kustomization` of Flux: `${VARIABLE}` in what kustomize makes, with the operations that Flux documents
 //! (`fluxcd/pkg/envsubst`).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation or label of objects that are left as they are.
 const DISABLED: &str = "kustomize.toolkit.fluxcd.io/substitute: disabled";
+
+/// The deepest nesting of expressions in defaults.
+const MAX_DEPTH: usize = 16;
+
+/// The number of characters of an expression that a message shows.
+const SHOWN: usize = 40;
 
 /// The variables of a `Kustomization`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,12 +21,35 @@ pub struct Variables {
     pub unknown: BTreeSet<String>,
 }
 
-/// A variable whose value is not known, and the objects that may have it.
+/// The reason why the variables of a text are not replaced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the variable {name} of postBuild is not known: it may be in the {}", .objects.join(", "))]
-pub struct UnknownVariable {
-    pub name: String,
-    pub objects: Vec<String>,
+pub enum SubstitutionError {
+    /// The value of a variable is not known.
+    #[error("the variable {name} of postBuild is not known: it may be in the {}", .objects.join(", "))]
+    Unknown { name: String, objects: Vec<String> },
+    /// Flux cannot read it.
+    #[error("Flux cannot replace variables: bad substitution {0}")]
+    Bad(String),
+    /// An operation on strings.
+    #[error("the operation of {0} of postBuild is not simulated")]
+    Operation(String),
+    /// Quotes around a variable, which kustomize leaves out before variables are replaced.
+    #[error("Flux builds this file without the quotes around its variables, so that their types are not known")]
+    Quoted,
+}
+
+impl SubstitutionError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { name, .. } => {
+                format!("give it: --substitute {name}=VALUE, or `substitute` of .crdx.yaml")
+            }
+            Self::Bad(_) => "write $${ for the characters ${".to_owned(),
+            Self::Operation(_) => "build the directory with `flux build kustomization`, and validate that".to_owned(),
+            Self::Quoted => "name the files in a kustomization.yaml, so that kustomize builds the directory".to_owned(),
+        }
+    }
 }
 
 impl Variables {
@@ -27,11 +57,11 @@ impl Variables {
     /// known, its text is left.
     ///
     /// # Errors
-    /// A variable may have a value that is not known.
-    pub fn apply(&self, text: &str) -> Result<String, UnknownVariable> {
+    /// Flux would fail, or a value is not known.
+    pub fn apply(&self, text: &str) -> Result<String, SubstitutionError> {
         // Flux replaces nothing without variables.
         let has_variables = !self.values.is_empty() || !self.unknown.is_empty();
-        if !has_variables || !text.contains("${") || text.contains(DISABLED) {
+        if !has_variables || !text.contains('$') || text.contains(DISABLED) {
             return Ok(text.to_owned());
         }
         let mut result = String::with_capacity(text.len());
@@ -39,76 +69,101 @@ impl Variables {
         while let Some(at) = rest.find('$') {
             let (before, found) = rest.split_at_checked(at).unwrap_or((rest, ""));
             result.push_str(before);
-            if let Some(escaped) = found.strip_prefix("$${") {
-                result.push_str("${");
-                rest = escaped;
-            } else if let Some((expression, after)) = expression(found) {
-                result.push_str(&self.value(&expression)?);
+            if let Some(inside) = found.strip_prefix("${") {
+                let (value, after) = self.value(inside, 0)?;
+                result.push_str(&value);
                 rest = after;
             } else {
+                // `$$` is one character.
                 result.push('$');
-                rest = found.strip_prefix('$').unwrap_or_default();
+                let after = found.strip_prefix('$').unwrap_or_default();
+                rest = after.strip_prefix('$').unwrap_or(after);
             }
         }
         result.push_str(rest);
         Ok(result)
     }
 
-    fn value(&self, expression: &Expression<'_>) -> Result<String, UnknownVariable> {
-        let value = self.values.get(expression.name);
+    /// As [`Self::apply`], for a file that kustomize has not written: it would leave out quotes.
+    ///
+    /// # Errors
+    /// As [`Self::apply`], and if there are quotes around a variable.
+    pub fn apply_to_source(&self, text: &str) -> Result<String, SubstitutionError> {
+        let replaced = self.apply(text)?;
+        let is_quoted = ["\"${", "'${"].iter().any(|quoted| text.contains(quoted));
+        if is_quoted && replaced != text { Err(SubstitutionError::Quoted) } else { Ok(replaced) }
+    }
+
+    /// Returns the value of an expression, whose text begins after `${`, and the text behind it.
+    fn value<'a>(&self, text: &'a str, depth: usize) -> Result<(Cow<'_, str>, &'a str), SubstitutionError> {
+        let shown = || text.lines().next().map(|line| format!("${{{}", line.chars().take(SHOWN).collect::<String>()));
+        let bad = || SubstitutionError::Bad(shown().unwrap_or_default());
+        let length = text.find(|c: char| !c.is_alphanumeric() && c != '_').ok_or_else(bad)?;
+        let (name, rest) = text.split_at_checked(length).filter(|_| depth < MAX_DEPTH).ok_or_else(bad)?;
+        let default = [":-", ":=", ":+", ":?", "="].iter().find_map(|operator| rest.strip_prefix(operator));
+        if name.is_empty() && !rest.starts_with('#') {
+            return Err(bad());
+        }
+        if default.is_none() && rest.starts_with([':', '/', '#', '%']) {
+            return Err(SubstitutionError::Operation(shown().unwrap_or_default()));
+        }
+        let value = self.values.get(name);
         if value.is_none() && !self.unknown.is_empty() {
             let objects = self.unknown.iter().cloned().collect();
-            return Err(UnknownVariable { name: expression.name.to_owned(), objects });
+            return Err(SubstitutionError::Unknown { name: name.to_owned(), objects });
         }
-        let default = || self.apply(expression.argument);
-        let value = value.map(String::as_str);
-        match (expression.operation, value) {
-            ("-" | "=", None) | (":-" | ":=", None | Some("")) | ("+", Some(_)) => default(),
-            (":+", Some(value)) if !value.is_empty() => default(),
-            ("+" | ":+", _) => Ok(String::new()),
-            _ => Ok(value.unwrap_or_default().to_owned()),
+        let value = value.map(String::as_str).unwrap_or_default();
+        if let Some(arguments) = default {
+            let (default, after) = self.unset_value(arguments, depth, value.is_empty()).ok_or_else(bad)??;
+            return Ok((if value.is_empty() { default.into() } else { value.into() }, after));
+        }
+        let (value, rest) = cased(value, rest);
+        rest.strip_prefix('}').map(|after| (value, after)).ok_or_else(bad)
+    }
+
+    /// Returns a default, which may have other expressions, and the text behind it; `None` if it does not end.
+    fn unset_value<'a>(
+        &self,
+        text: &'a str,
+        depth: usize,
+        is_used: bool,
+    ) -> Option<Result<(String, &'a str), SubstitutionError>> {
+        let (mut result, mut rest) = (String::new(), text);
+        loop {
+            let end = rest.find('}')?;
+            let nested = rest.find("${").filter(|nested| *nested < end);
+            let (before, after) = rest.split_at_checked(nested.unwrap_or(end))?;
+            result.push_str(before);
+            if nested.is_none() {
+                return Some(Ok((result, after.strip_prefix('}')?)));
+            }
+            match self.value(after.strip_prefix("${")?, depth + 1) {
+                Ok((value, after)) => {
+                    result.push_str(&value);
+                    rest = after;
+                }
+                // The variables of a default that is not used need not be known.
+                Err(SubstitutionError::Unknown { .. }) if !is_used => rest = after.get(after.find('}')? + 1..)?,
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }
 
-/// `${name}`, or with an operation such as `:=` and its argument.
-struct Expression<'a> {
-    name: &'a str,
-    operation: &'a str,
-    argument: &'a str,
-}
-
-/// Reads the expression at the beginning of a text, and returns what follows it. Operations on strings, such as `${name,,}`, are left
-/// as they are.
-fn expression(text: &str) -> Option<(Expression<'_>, &str)> {
-    let inner = text.strip_prefix("${")?;
-    let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    let (name, rest) = inner.split_at_checked(length)?;
-    if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-        return None;
-    }
-    if let Some(after) = rest.strip_prefix('}') {
-        return Some((Expression { name, operation: "", argument: "" }, after));
-    }
-    let operation = [":-", ":=", ":+", "-", "=", "+"].into_iter().find(|operation| rest.starts_with(operation))?;
-    let argument = rest.get(operation.len()..)?;
-    let end = closing_brace(argument)?;
-    Some((Expression { name, operation, argument: argument.get(..end)? }, argument.get(end + 1..)?))
-}
-
-/// Returns the position of the brace that closes an expression, whose argument may have others. It is on the same line.
-fn closing_brace(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'\n' => return None,
-            b'{' => depth += 1,
-            b'}' if depth == 0 => return Some(at),
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
+/// Applies `,`, `,,`, `^` and `^^`, which change the case of the first or of all characters. Returns the text behind them, too.
+fn cased<'a, 'b>(value: &'a str, rest: &'b str) -> (Cow<'a, str>, &'b str) {
+    let first = |change: fn(&str) -> String| {
+        let end = value.chars().next().map_or(0, char::len_utf8);
+        value.split_at_checked(end).map_or_else(String::new, |(first, others)| change(first) + others)
+    };
+    let operations: [(&str, &dyn Fn() -> String); 4] = [
+        (",,", &|| value.to_lowercase()),
+        ("^^", &|| value.to_uppercase()),
+        (",", &|| first(str::to_lowercase)),
+        ("^", &|| first(str::to_uppercase)),
+    ];
+    let found = operations.iter().find_map(|(name, change)| Some((change().into(), rest.strip_prefix(name)?)));
+    found.unwrap_or((value.into(), rest))
 }
 
 #[cfg(test)]
@@ -116,7 +171,7 @@ mod tests {
     use super::*;
 
     fn variables(unknown: &[&str]) -> Variables {
-        let values = [("a", "1"), ("empty", ""), ("nested", "${a}")];
+        let values = [("a", "1"), ("empty", ""), ("nested", "${a}"), ("word", "Word")];
         let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         Variables { values, unknown: unknown.iter().map(ToString::to_string).collect() }
     }
@@ -129,11 +184,11 @@ mod tests {
             ("x: ${none}!", "x: !"),
             ("x: ${none:=2}", "x: 2"),
             ("x: ${none:-${a}}", "x: 1"),
-            ("x: ${empty:-3} ${empty-3}.", "x: 3 ."),
-            ("x: ${a:+yes} ${none:+yes}.", "x: yes ."),
-            ("x: $${a} ${nested}", "x: ${a} ${a}"),
-            ("x: ${a,,} ${1} ${}", "x: ${a,,} ${1} ${}"),
-            ("x: ${none:=open\n", "x: ${none:=open\n"),
+            ("x: ${empty:-3} ${empty=3}.", "x: 3 3."),
+            ("x: ${a:+yes} ${none:+yes} ${a:?no}.", "x: 1 yes 1."),
+            ("x: $${a} ${nested} $$b $c $", "x: ${a} ${a} $b $c $"),
+            ("x: ${word,,} ${word^^} ${word,} ${word^}", "x: word WORD word Word"),
+            ("x: ${1} ${none:=one\ntwo}", "x:  one\ntwo"),
             (
                 "kustomize.toolkit.fluxcd.io/substitute: disabled ${a}",
                 "kustomize.toolkit.fluxcd.io/substitute: disabled ${a}",
@@ -151,8 +206,28 @@ mod tests {
     #[test]
     fn a_variable_that_may_be_elsewhere_is_unknown() {
         let some = variables(&["Secret s"]);
-        assert_eq!(some.apply("${a} ${empty}").as_deref(), Ok("1 "));
+        assert_eq!(some.apply("${a} ${empty} ${a:-${none}}").as_deref(), Ok("1  1"));
         let error = some.apply("${none:=1}").unwrap_err();
         assert_eq!(error.to_string(), "the variable none of postBuild is not known: it may be in the Secret s");
+    }
+
+    #[test]
+    fn what_flux_cannot_read_or_this_program_does_not_simulate_is_an_error() {
+        let none = variables(&[]);
+        for text in ["${}", "${a", "${a-b}", "${none:=open", "${a,,,}", "${.x}"] {
+            assert!(matches!(none.apply(text), Err(SubstitutionError::Bad(_))), "{text}");
+        }
+        for text in ["${a:1}", "${a/b/c}", "${a#b}", "${a%b}", "${#a}"] {
+            assert!(matches!(none.apply(text), Err(SubstitutionError::Operation(_))), "{text}");
+        }
+        assert!(matches!(none.apply(&"${x:-".repeat(100_000)), Err(SubstitutionError::Bad(_))));
+    }
+
+    #[test]
+    fn quotes_in_a_source_are_not_what_flux_reads() {
+        let none = variables(&[]);
+        assert_eq!(none.apply_to_source("x: ${a}").as_deref(), Ok("x: 1"));
+        assert_eq!(none.apply_to_source("x: \"${a}\""), Err(SubstitutionError::Quoted));
+        assert_eq!(Variables::default().apply_to_source("x: \"${a}\"").as_deref(), Ok("x: \"${a}\""));
     }
 }

@@ -1,0 +1,198 @@
+//! Where the chart of a release is.
+
+use super::super::repository_path::in_repository;
+use super::super::version_range::{VersionRange, version};
+use super::by_name::NameError;
+use super::left_out::NotRendered;
+use crate::remote::{Remote, url};
+use crdx_value::Value;
+use semver::Version;
+use std::path::{Path, PathBuf};
+
+/// The place of the chart of a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChartSource {
+    /// A path in this repository.
+    Here(PathBuf),
+    /// A chart and its versions in the repository with this namespace and name.
+    Chart { repository: (String, String), chart: String, range: String },
+    /// The artifact of the `OCIRepository` with this namespace and name.
+    Artifact((String, String)),
+}
+
+/// A source of charts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repository {
+    /// The URL of a `HelmRepository`.
+    Charts(String),
+    /// An `OCIRepository`.
+    Artifact { url: String, version: ArtifactVersion },
+}
+
+/// The version of an artifact, of which Flux uses the first that is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArtifactVersion {
+    Digest(String),
+    Range(String),
+    Tag(String),
+}
+
+impl ArtifactVersion {
+    /// Returns the version of an `OCIRepository`.
+    pub fn of(object: &Value) -> Self {
+        let given = |member: &str| object.str_at(&["spec", "ref", member]).filter(|text| !text.is_empty());
+        let digest = given("digest").map(|digest| Self::Digest(digest.to_owned()));
+        let range = || given("semver").map(|range| Self::Range(range.to_owned()));
+        digest.or_else(range).unwrap_or_else(|| Self::Tag(given("tag").unwrap_or("latest").to_owned()))
+    }
+}
+
+impl ChartSource {
+    /// Returns the source that the `spec` of a chart names.
+    ///
+    /// # Errors
+    /// It is of another kind.
+    pub fn of_chart(spec: &Value, own_namespace: &str) -> Result<Self, NotRendered> {
+        let text = |path: &[&str]| spec.str_at(path).filter(|text| !text.is_empty());
+        let chart = text(&["chart"]).unwrap_or_default().to_owned();
+        match text(&["sourceRef", "kind"]) {
+            Some("GitRepository") => Ok(Self::Here(chart.into())),
+            Some("HelmRepository") => {
+                let namespace = text(&["sourceRef", "namespace"]).unwrap_or(own_namespace).to_owned();
+                let repository = (namespace, text(&["sourceRef", "name"]).unwrap_or_default().to_owned());
+                Ok(Self::Chart { repository, chart, range: text(&["version"]).unwrap_or("*").to_owned() })
+            }
+            _ => Err(NotRendered::UnknownSource),
+        }
+    }
+
+    /// Returns the directory or the file with the chart. `repository` finds a source of charts; the lock that applies in
+    /// `directory` has what was fetched.
+    ///
+    /// # Errors
+    /// It is not here.
+    pub fn find<'a>(
+        &self,
+        repository: impl Fn(&str, &str) -> Result<&'a Repository, NameError>,
+        directory: Option<&Path>,
+    ) -> Result<PathBuf, NotRendered> {
+        let repository =
+            |(namespace, name): &(String, String)| repository(namespace, name).map_err(NotRendered::Source);
+        match self {
+            Self::Here(path) => here(path),
+            Self::Chart { repository: key, chart, range } => {
+                let Repository::Charts(url) = repository(key)? else { return Err(NotRendered::UnknownSource) };
+                let url = prefix(url, chart);
+                newest(&url, range, directory)
+                    .unwrap_or_else(|| Err(NotRendered::NotARange(chart.clone(), range.clone())))
+            }
+            Self::Artifact(key) => {
+                let Repository::Artifact { url, version } = repository(key)? else {
+                    return Err(NotRendered::UnknownSource);
+                };
+                match version {
+                    ArtifactVersion::Digest(digest) => fetched(&format!("{url}@{digest}"), directory),
+                    ArtifactVersion::Tag(tag) => fetched(&format!("{url}:{tag}"), directory),
+                    ArtifactVersion::Range(range) => newest(&format!("{url}:"), range, directory)
+                        .unwrap_or_else(|| Err(NotRendered::NotARange(url.clone(), range.clone()))),
+                }
+            }
+        }
+    }
+}
+
+/// Returns the URL of a chart of a repository, as `fetch` takes it, without its version.
+fn prefix(repository: &str, chart: &str) -> String {
+    let repository = repository.trim_end_matches('/');
+    if repository.starts_with("oci://") {
+        format!("{repository}/{chart}:")
+    } else {
+        format!("helm+{repository}/{chart}@")
+    }
+}
+
+/// Returns the newest version in a range that was fetched; `None` if the range is none.
+fn newest(prefix: &str, range: &str, directory: Option<&Path>) -> Option<Result<PathBuf, NotRendered>> {
+    if is_fixed(range) {
+        return Some(fetched(&format!("{prefix}{range}"), directory));
+    }
+    let url = url::name(prefix);
+    let wanted = VersionRange::new(range).ok()?;
+    let known: Vec<String> = Remote::names(directory).unwrap_or_default();
+    let versions = known.iter().filter_map(|name| Some((version(name.strip_prefix(&url)?)?, name)));
+    let newest = versions
+        .filter(|(version, _)| wanted.has(version))
+        .max_by(|(a, _), (b, _)| Version::cmp_precedence(a, b))
+        .map(|(_, name)| name);
+    let missing = || NotRendered::NoVersion { url: prefix.to_owned(), range: range.to_owned() };
+    Some(newest.ok_or_else(missing).and_then(|name| fetched(name, directory)))
+}
+
+/// Returns true for one version, with all three numbers.
+fn is_fixed(range: &str) -> bool {
+    Version::parse(range.strip_prefix('v').unwrap_or(range)).is_ok()
+}
+
+/// Returns the chart at a path of this repository, relative to the working directory.
+fn here(path: &Path) -> Result<PathBuf, NotRendered> {
+    let chart = in_repository(path);
+    let chart = chart.filter(|chart| chart.join("Chart.yaml").is_file());
+    chart.ok_or_else(|| NotRendered::NotHere(path.display().to_string()))
+}
+
+/// Returns the file of a chart that was fetched.
+fn fetched(url: &str, directory: Option<&Path>) -> Result<PathBuf, NotRendered> {
+    let missing = || NotRendered::NotFetched(url.to_owned());
+    let remote = Remote::find(url, directory).map_err(|_| missing())?;
+    remote.read().map_err(|_| missing())?;
+    Ok(remote.path().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_chart(spec: &str) -> Result<ChartSource, NotRendered> {
+        ChartSource::of_chart(&crdx_text::yaml::read(spec.as_bytes()).unwrap(), "flux")
+    }
+
+    #[test]
+    fn a_chart_has_a_source() {
+        let here = of_chart("{chart: ./charts/web, sourceRef: {kind: GitRepository, name: a}}");
+        assert_eq!(here, Ok(ChartSource::Here("./charts/web".into())));
+        let chart = |namespace: &str, range: &str| ChartSource::Chart {
+            repository: (namespace.to_owned(), "a".to_owned()),
+            chart: "web".to_owned(),
+            range: range.to_owned(),
+        };
+        let found = of_chart("{chart: web, version: 1.2.3, sourceRef: {kind: HelmRepository, name: a}}");
+        assert_eq!(found, Ok(chart("flux", "1.2.3")));
+        let found = of_chart("{chart: web, sourceRef: {kind: HelmRepository, name: a, namespace: x}}");
+        assert_eq!(found, Ok(chart("x", "*")));
+        assert_eq!(of_chart("{sourceRef: {kind: Bucket}}"), Err(NotRendered::UnknownSource));
+    }
+
+    #[test]
+    fn repositories_have_urls_for_fetch() {
+        assert_eq!(prefix("https://h/charts/", "web"), "helm+https://h/charts/web@");
+        assert_eq!(prefix("oci://h/charts", "web"), "oci://h/charts/web:");
+    }
+
+    #[test]
+    fn a_digest_precedes_a_range_and_a_range_a_tag() {
+        let of = |reference: &str| {
+            let text = format!("spec: {{ref: {reference}}}\n");
+            ArtifactVersion::of(&crdx_text::yaml::read(text.as_bytes()).unwrap())
+        };
+        assert_eq!(of("{digest: 'sha256:a', semver: 1.x, tag: a}"), ArtifactVersion::Digest("sha256:a".to_owned()));
+        assert_eq!(of("{semver: 1.x, tag: a}"), ArtifactVersion::Range("1.x".to_owned()));
+        assert_eq!(of("{tag: a}"), ArtifactVersion::Tag("a".to_owned()));
+        assert_eq!(of("{}"), ArtifactVersion::Tag("latest".to_owned()));
+    }
+
+    #[test]
+    fn a_fixed_version_has_three_numbers() {
+        assert!(["1.2.3", "v1.2.3-rc.1", "1.2.3-next.1"].iter().all(|version| is_fixed(version)));
+        assert!(["", "1.x", ">=1.0.0", "1.2", "1.2.x", "*", "^1.2.3"].iter().all(|range| !is_fixed(range)));
+    }
+}
