@@ -244,8 +244,9 @@ fn has_value(parsed: &ArgMatches, key: SettingKey) -> bool {
     matches.is_some_and(|matches| matches.try_contains_id(key.argument()).unwrap_or_default())
 }
 
+/// Returns true if the command has an argument, and the command line gives it.
 fn is_given(given: &ArgMatches, id: &str) -> bool {
-    given.value_source(id) == Some(ValueSource::CommandLine)
+    given.try_contains_id(id).is_ok() && given.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// Returns true if the command line says what to read.
@@ -255,7 +256,7 @@ fn names_inputs(given: &ArgMatches) -> bool {
 
 /// Returns true if a flag of the command line selects a cluster.
 fn names_cluster(given: &ArgMatches) -> bool {
-    ["kubeconfig", "context", "cluster", "server"].iter().any(|id| is_given(given, id))
+    CLUSTERS.iter().any(|id| is_given(given, id))
 }
 
 fn has(given: &ArgMatches, id: &str) -> bool {

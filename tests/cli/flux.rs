@@ -1,4 +1,4 @@
-//! `--render` with the objects of Flux: Kustomizations, and HelmReleases with their charts.
+//! `--render` with the objects of Flux: Kustomizations, and `HelmRelease`s with their charts.
 
 use super::render::{calls, run, script, with_programs};
 use std::fs;

@@ -203,7 +203,9 @@ impl Renderer {
         let map = |location: &SourceLocation, name: &str, namespace: Option<&str>| {
             self.map(location, &RenderedObject { kind: "HelmRelease", name, namespace, field: None })
         };
-        left_out.iter_mut().for_each(|release| release.map(map));
+        for release in &mut left_out {
+            release.map(map);
+        }
         lock::lock(&self.state).releases_left_out.extend(left_out.iter().map(|release| release.summary.clone()));
         let target =
             |(chart, release)| RenderTarget { release: Some(Arc::new(release)), ..RenderTarget::of_chart(chart) };

@@ -59,7 +59,9 @@ impl FluxKustomizations {
     /// Reads those of files. `given` are variables of the command line.
     pub fn read(files: &BTreeSet<PathBuf>, given: &BTreeMap<String, String>) -> Self {
         let mut found = FluxObjects::default();
-        files.iter().for_each(|file| found.read(file));
+        for file in files {
+            found.read(file);
+        }
         found.patch();
         let mut all = Self::default();
         for one in &found.kustomizations {
@@ -156,7 +158,9 @@ impl FluxObjects {
             let others = self.kustomizations.iter_mut().enumerate();
             let children = others.filter(|(other, child)| *other != index && child.file.starts_with(&directory));
             for (_, child) in children {
-                patches.iter().for_each(|patch| child.apply(patch, &name));
+                for patch in &patches {
+                    child.apply(patch, &name);
+                }
             }
         }
     }

@@ -11,8 +11,8 @@ pub fn value_at(patch: &Value, pointer: &str) -> Option<String> {
         // An appended item may be another one than that at the index.
         let value = inside.iter().try_fold(operation.get("value")?, |value, part| member(value, part));
         value?;
-        let names: String = inside.iter().map(|part| format!("[{part}]")).collect();
-        Some(format!("[{index}].value{names}"))
+        let names = inside.join("][");
+        Some(if names.is_empty() { format!("[{index}].value") } else { format!("[{index}].value[{names}]") })
     });
     found.next().filter(|_| found.next().is_none())
 }

@@ -68,11 +68,11 @@ pub struct Releases {
     charts: ByName<Value>,
     /// The data of each `ConfigMap`.
     config_maps: ByName<Value>,
-    /// The bytes of ConfigMaps.
+    /// The size of all `ConfigMap`s in bytes.
     size: usize,
 }
 
-/// The most bytes of ConfigMaps that are kept.
+/// The limit for the size of the `ConfigMap`s that are kept, in bytes.
 const KEPT: usize = 16 << 20;
 
 impl Releases {
@@ -102,7 +102,9 @@ impl Releases {
             ("", "ConfigMap") => {
                 self.size += document.chunk.text.len();
                 let data = object.get("data").filter(|_| self.size <= KEPT).cloned();
-                data.into_iter().for_each(|data| self.config_maps.add(root, namespace, name, data));
+                if let Some(data) = data {
+                    self.config_maps.add(root, namespace, name, data);
+                }
             }
             _ => {}
         }
@@ -115,7 +117,7 @@ impl Releases {
         for release in &self.releases {
             match self.chart(release, directory) {
                 Ok(chart) => charts.push(chart),
-                Err(reason) => left_out.push(LeftOutRelease::new(&release.document, reason)),
+                Err(reason) => left_out.push(LeftOutRelease::new(&release.document, &reason)),
             }
         }
         (charts, left_out)

@@ -1,4 +1,4 @@
-//! The values of a `HelmRelease`: those of the ConfigMaps that `valuesFrom` names, and its own, which take precedence
+//! The values of a `HelmRelease`: those of the `ConfigMap`s that `valuesFrom` names, and its own, which take precedence
 //! (`fluxcd/pkg/chartutil`).
 
 use crdx_text::yaml;
@@ -78,7 +78,7 @@ fn set(values: &mut Value, path: &str, text: &str) -> Option<()> {
     if !parts.iter().all(is_name) || !is_plain(text) {
         return None;
     }
-    let value = value.map_or_else(|| typed(text), |quoted| quoted.into());
+    let value = value.map_or_else(|| typed(text), Value::from);
     let mut nested = value;
     for part in parts.into_iter().rev() {
         nested = Value::Object([(part.to_owned(), nested)].into_iter().collect());

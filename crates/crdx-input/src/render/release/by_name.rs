@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The objects of one kind.
+/// The objects of one kind, by namespace and name.
 #[derive(Debug)]
-pub struct ByName<T>(BTreeMap<(String, String), Vec<(Option<Arc<str>>, T)>>);
+pub struct ByName<T>(BTreeMap<(String, String), Vec<OfRoot<T>>>);
+
+/// An object with the root that it belongs to.
+type OfRoot<T> = (Option<Arc<str>>, T);
 
 /// The reason why there is no object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

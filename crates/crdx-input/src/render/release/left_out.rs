@@ -42,7 +42,7 @@ pub enum NotRendered {
 }
 
 impl LeftOutRelease {
-    pub fn new(document: &Document, reason: NotRendered) -> Self {
+    pub fn new(document: &Document, reason: &NotRendered) -> Self {
         let text = |member: &str| document.value.str_at(&["metadata", member]).unwrap_or_default();
         let name = text("name");
         let namespace = Some(text("namespace")).filter(|own| !own.is_empty()).or(document.namespace.as_deref());

@@ -6,7 +6,9 @@ fn documents(text: &str, root: Option<&str>) -> Vec<Document> {
     let entries = crate::documents(root.unwrap_or("a.yaml"), text).into_iter();
     let document = |entry| if let InputEntry::Document(document) = entry { Some(document) } else { None };
     let mut documents: Vec<Document> = entries.filter_map(document).collect();
-    documents.iter_mut().for_each(|one| one.is_rendered = root.is_some());
+    for one in &mut documents {
+        one.is_rendered = root.is_some();
+    }
     documents
 }
 
@@ -22,7 +24,9 @@ fn object(kind: &str, name: &str, rest: &str) -> String {
 fn left_out(texts: &[(&str, Option<&str>)]) -> Vec<String> {
     let mut releases = Releases::default();
     for (text, root) in texts {
-        documents(text, *root).iter().for_each(|document| releases.add(document, ""));
+        for document in documents(text, *root) {
+            releases.add(&document, "");
+        }
     }
     let (charts, left_out) = releases.charts(None);
     assert!(charts.is_empty());
