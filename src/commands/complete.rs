@@ -385,6 +385,7 @@ mod tests {
             "with-crd",
             "old",
             "policies",
+            "old-policies",
             "load",
             "kubeconfig",
             "state",
