@@ -2,7 +2,7 @@
 # Runs suites of controller-runtime on the server in the process: in a copy of its module, envtest.Environment.Start takes the
 # configuration of crdxtest where it would start etcd and kube-apiserver. The suites themselves are not changed.
 #
-#   bindings/controller-runtime.sh VERSION PACKAGE…        bindings/controller-runtime.sh v0.22.3 ./pkg/client ./pkg/cache
+#   bindings/controller-runtime.sh VERSION PACKAGE…        bindings/controller-runtime.sh v0.25.2 ./pkg/client ./pkg/cache
 #
 # Needs Go and its module proxy, and the WebAssembly of bindings/build.sh. Flags of `go test` are taken from GOTESTFLAGS.
 set -euo pipefail

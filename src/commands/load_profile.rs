@@ -12,9 +12,9 @@ use crdx_types::service_families::ServiceRange;
 use crdx_value::Value;
 use std::collections::BTreeMap;
 
-/// The folders whose objects decide about other objects, so that they are loaded after them.
+/// The folders that are loaded last, because their objects may reject others.
 const LAST: [&str; 3] = ["params", "rbac", "policies"];
-/// Nobody answers at the address of a webhook, which a profile does not have.
+/// Webhook configurations are not loaded: a profile does not have the addresses of webhooks.
 const WEBHOOKS: &str = "webhooks";
 
 /// Why an object of a profile is not stored.

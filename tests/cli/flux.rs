@@ -136,12 +136,16 @@ fn a_directory_is_built_for_each_kustomization_of_flux() {
 fn files_without_a_kustomization_are_built_by_flux() {
     let dir = with_programs("flux-plain");
     let flux = |spec: &str| kustomization("apps", spec);
-    let object = format!("{CRONTAB}metadata: {{name: a}}\nspec: {{image: ${{IMAGE}}}}\n");
+    let object = format!("{CRONTAB}metadata: {{name: a}}\nspec:\n  image: ${{IMAGE}}\n");
     let post_build = "  targetNamespace: team\n  postBuild: {substitute: {IMAGE: backup}}\n";
     write(&dir, &[("apps/a.yaml", &object), ("clusters/flux.yaml", &flux(post_build))]);
     let (text, messages, code) = run(&dir, LINE);
     assert_eq!(code, Some(0), "{text}{messages}");
     assert!(text.contains("\"image\":\"backup\"") && text.contains("\"namespace\":\"team\""), "{text}");
+    // Flux parses the file before it replaces variables.
+    write(&dir, &[("apps/a.yaml", &format!("{CRONTAB}metadata: {{name: a}}\nspec: {{image: ${{IMAGE}}}}\n"))]);
+    let (_, _, code) = run(&dir, LINE);
+    assert_eq!(code, Some(1));
     // kustomize would leave out the quotes.
     write(&dir, &[("apps/a.yaml", &object.replace("${IMAGE}", "\"${IMAGE}\""))]);
     let (text, _, code) = run(&dir, LINE);

@@ -64,7 +64,7 @@ assert.deepEqual(found("crds:\n- https://github.com/cert-manager/cert-manager/re
 assert.deepEqual(found("- https://raw.githubusercontent.com/a/b/v1.2.3/crds/a.yaml"), [["github-tags", "a/b", "v1.2.3"]]);
 assert.deepEqual(found("- https://raw.githubusercontent.com/a/b/main/crds/a.yaml"), []);
 assert.deepEqual(found("- https://github.com/a/b/archive/refs/tags/v1.2.3.tar.gz//config"), [["github-tags", "a/b", "v1.2.3"]]);
-assert.deepEqual(found("charts: [oci://ghcr.io/a/charts/b:1.2.3]"), [["docker", "ghcr.io/a/charts/b", "1.2.3"]]);
+assert.deepEqual(found("charts: [oci://registry.example.com/a/charts/b:1.2.3]"), [["docker", "registry.example.com/a/charts/b", "1.2.3"]]);
 assert.deepEqual(found("charts:\n- helm+https://charts.example.com/stable/b@1.2.3\n"), [
   ["helm", "b", "1.2.3", "https://charts.example.com/stable"],
 ]);

@@ -105,8 +105,11 @@ func (i *instance) call(frame []byte) ([]byte, error) {
 	i.input.Reset(frame)
 	i.output.Reset()
 	results, err := i.answer.Call(context.Background())
-	if err != nil || results[0] != 0 {
+	if err != nil {
 		return nil, fmt.Errorf("the API server has ended: %w: %s", err, i.errors.String())
+	}
+	if results[0] != 0 {
+		return nil, fmt.Errorf("the API server has ended: %s", i.errors.String())
 	}
 	return i.output.Bytes(), nil
 }

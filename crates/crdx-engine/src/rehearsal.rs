@@ -239,17 +239,17 @@ impl Plan {
         if errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
             return Err(RehearsalError::New(UNFINISHED.into()));
         }
+        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
         let was_invalid = match (&stage.old, &before) {
             (Some(old), Some(before)) if !errors.is_empty() => {
                 let known = old.validate_object(&self.name, &old_version, before).map(|verdict| verdict.errors);
                 let known = known.unwrap_or_default();
                 let is_known =
                     |new: &FieldError| known.iter().any(|old| (old.kind, &old.field) == (new.kind, &new.field));
-                errors.iter().all(is_known)
+                errors.iter().all(is_known) && self.keeps_updates(old, (&old_version, namespace, name), &edit)?
             }
             _ => false,
         };
-        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
         let difference = match &before {
             Some(before) => Difference::between(&comparable(before, false), &comparable(&after, false), &kept),
             None => Difference::between(&comparable(&kept, true), &comparable(&after, true), &kept),
@@ -265,6 +265,22 @@ impl Plan {
         };
         let moved_to = (old_version != new_version).then_some(new_version);
         Ok(ObjectOutcome { difference, errors, was_invalid, edit, cells, moved_to })
+    }
+
+    /// Returns true if the upgrade does not block updates of an object: they are not blocked after it, or before it, too.
+    fn keeps_updates(
+        &self,
+        old: &Server,
+        (version, namespace, name): (&str, &str, &str),
+        after: &Edit,
+    ) -> Result<bool, RehearsalError> {
+        match after {
+            Edit::Blocked(_) => {
+                let before = touch(old, &self.path(version, namespace, name), self.now)?;
+                Ok(matches!(before, Edit::Blocked(_)))
+            }
+            _ => Ok(true),
+        }
     }
 
     /// The path of all stored objects, as the cluster with the old CRD serves them.

@@ -122,13 +122,17 @@ impl Input {
     }
 }
 
-/// Replaces the variables of `postBuild` in a document; otherwise returns one that is not known.
+/// Replaces the variables of `postBuild` in a document. On an error, the document is returned unchanged.
 pub fn substituted(
     mut chunk: Chunk,
     variables: Option<&Variables>,
     is_rendered: bool,
 ) -> (Chunk, Option<SubstitutionError>) {
     let Some((variables, text)) = variables.zip(str::from_utf8(&chunk.text).ok()) else { return (chunk, None) };
+    // Flux parses a file before it replaces its variables.
+    if !is_rendered && text.contains("${") && chunk.read().is_err() {
+        return (chunk, None);
+    }
     let replaced = if is_rendered { variables.apply(text) } else { variables.apply_to_source(text) };
     match replaced {
         Ok(text) => {

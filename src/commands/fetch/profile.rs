@@ -12,13 +12,16 @@ use crdx_input::profile::{
     DESCRIPTION, RESOURCES, all_objects, file_of, file_of_openapi, file_of_params, files, folders,
 };
 use crdx_text::yaml;
-use crdx_value::group_version::api_version;
+use crdx_types::groups;
+use crdx_value::group_version::{self, api_version};
 use crdx_value::{Value, object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+/// The group of the kinds of this program.
+const OWN_GROUP: &str = "crdx";
 /// The number of changes that are listed.
 const MAX_CHANGES: usize = 100;
 
@@ -66,7 +69,11 @@ fn earlier(folder: &Path) -> Result<Option<BTreeMap<Key, Value>>, FetchProblem> 
 
 fn key(object: &Value) -> Key {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default().to_owned();
-    (text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"]))
+    let group = group_version::group(object.str_at(&["apiVersion"]).unwrap_or_default()).to_owned();
+    // Kinds of custom resources have the same name in several groups.
+    let is_unique = groups::is_built_in(&group) || group == OWN_GROUP;
+    let kind = if is_unique { text(&["kind"]) } else { format!("{}.{group}", text(&["kind"])) };
+    (kind, text(&["metadata", "namespace"]), text(&["metadata", "name"]))
 }
 
 /// What was read.

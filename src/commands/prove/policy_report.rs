@@ -13,7 +13,7 @@ use crdx_output::{Paint, TableStyle, printable};
 use crdx_value::{Value, json as value_json, object};
 use std::io;
 
-/// What `prove` prints for each kind that policies match.
+/// The report of `prove --policies`.
 pub struct PolicyProveReport {
     look: TableStyle,
     effort: Effort,
@@ -47,7 +47,10 @@ impl Report for PolicyProveReport {
 
     fn count(&mut self, kind: &KindPolicies) {
         let answers = kind.policies.iter().map(|policy| (&policy.answer, Exit::Rejected));
-        for (answer, exit) in answers.chain([(&kind.allowed, Exit::Accepted)]) {
+        // An object that all policies allow is as it should be.
+        let allowed =
+            [(&kind.allowed, Exit::Accepted)].into_iter().filter(|(answer, _)| !matches!(answer, Answer::Found(_)));
+        for (answer, exit) in answers.chain(allowed) {
             let (count, exit) = match answer {
                 Answer::Found(_) => (&mut self.found, exit),
                 Answer::NonePossible | Answer::NoneFound => (&mut self.none_found, Exit::Accepted),

@@ -9,26 +9,27 @@ pub fn left_out(schema: &Schema, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (name, property) in &schema.properties {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata" | "status") {
-            member(name, property, object, &mut found);
+            member("", name, (property, object), &mut found);
         }
     }
     found
 }
 
-fn member(path: &str, schema: &Schema, parent: &Value, found: &mut Vec<String>) {
-    let name = path.rsplit('.').next().unwrap_or(path);
-    let Some(value) = parent.get(name) else {
-        found.push(path.to_owned());
-        return;
-    };
-    fields(path, schema, value, found);
+fn member(above: &str, name: &str, (schema, parent): (&Schema, &Value), found: &mut Vec<String>) {
+    let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+    match parent.get(name) {
+        Some(value) => fields(&path, schema, value, found),
+        None => found.push(path),
+    }
 }
 
 /// Adds the fields below a value. The recursion ends with the value, whose depth is limited.
 fn fields(path: &str, schema: &Schema, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(_) => {
-            schema.properties.iter().for_each(|(name, field)| member(&format!("{path}.{name}"), field, value, found));
+            for (name, field) in &schema.properties {
+                member(path, name, (field, value), found);
+            }
         }
         Value::Array(items) => {
             if let Some((schema, first)) = schema.items_schema().zip(items.first()) {
@@ -50,6 +51,8 @@ mod tests {
         let schema = Schema::from_value(&yaml::read(schema.as_bytes()).unwrap()).unwrap();
         let missing = |object: &str| left_out(&schema, &yaml::read(object.as_bytes()).unwrap());
         assert_eq!(missing("{}"), ["spec"]);
+        let dotted = Schema::from_value(&yaml::read(b"{properties: {x.y: {}}}").unwrap()).unwrap();
+        assert!(left_out(&dotted, &yaml::read(b"{x.y: 1}").unwrap()).is_empty());
         assert_eq!(missing("{spec: {a: 1, list: [{d: 1}]}}"), ["spec.b", "spec.list[0].e"]);
         assert!(missing("{spec: {a: 1, b: {c: 1}, list: []}}").is_empty());
     }

@@ -68,9 +68,9 @@ pub struct PolicyAnswer {
     pub name: String,
     /// Its source location.
     pub location: SourceLocation,
-    /// What its failures cause.
+    /// The effect of its failed validations.
     pub failure: PolicyFailure,
-    /// An object that fails.
+    /// The smallest object that fails it.
     pub answer: Answer,
 }
 
@@ -186,7 +186,9 @@ impl<'r> Run<'r> {
                 let paths = self.candidates.paths(&object);
                 let Some(path) = self.random.pick(&paths) else { continue };
                 let changes = self.candidates.at(&object, path);
-                object = self.random.pick(&changes).map_or(object.clone(), |changes| changed(&object, changes));
+                if let Some(changes) = self.random.pick(&changes) {
+                    object = changed(&object, changes);
+                }
             }
             self.ask(&object);
         }
@@ -210,10 +212,15 @@ impl<'r> Run<'r> {
             self.allowed = Some(object.clone());
         }
         self.undecided.extend(undecided);
-        let is_news = failures.keys().any(|name| !self.found.contains_key(name));
-        if is_news && self.probe.old_allows(object) {
+        let is_more_severe = |known: Option<PolicyFailure>, failure| known.is_none_or(|known| failure < known);
+        let known = |found: &BTreeMap<String, (Value, PolicyFailure)>, name: &String| found.get(name).map(|one| one.1);
+        let is_news = failures.iter().any(|(name, (failure, _))| is_more_severe(known(&self.found, name), *failure));
+        if is_news && let Some(old) = self.probe.old_failures(object) {
             for (name, (failure, _)) in failures {
-                self.found.entry(name).or_insert_with(|| (object.clone(), failure));
+                let before = old.get(&name).map(|one| one.0);
+                if is_more_severe(before, failure) && is_more_severe(known(&self.found, &name), failure) {
+                    self.found.insert(name, (object.clone(), failure));
+                }
             }
         }
         if self.starts.len() < MAX_STARTS {
@@ -227,7 +234,7 @@ impl<'r> Run<'r> {
         let policies = matching.into_iter().map(|policy| {
             let MatchingPolicy { name, location, matches_create, .. } = policy;
             let (failure, answer) = match found.get(&name) {
-                Some((object, failure)) => (*failure, self.smallest(&name, object)),
+                Some((object, failure)) => (*failure, self.smallest(&name, object, *failure)),
                 None if !matches_create => (PolicyFailure::Denied, Answer::CannotTell(Unknown::NoCreate)),
                 None if self.undecided.contains(&name) => {
                     (PolicyFailure::Denied, Answer::CannotTell(Unknown::PolicyInput))
@@ -245,11 +252,12 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the smallest object for which the policy fails, with its message.
-    fn smallest(&self, name: &str, object: &Value) -> Answer {
+    fn smallest(&self, name: &str, object: &Value, failure: PolicyFailure) -> Answer {
         let message = |object: &Value| {
-            let failures = self.probe.ask(object)?.failures;
-            let (_, message) = failures.get(name)?;
-            self.probe.old_allows(object).then(|| message.clone())
+            let mut failures = self.probe.ask(object)?.failures;
+            let (_, message) = failures.remove(name).filter(|(own, _)| *own == failure)?;
+            let old = self.probe.old_failures(object)?;
+            old.get(name).is_none_or(|(before, _)| failure < *before).then_some(message)
         };
         let object = shrink::shrunk(object.clone(), |object| message(object).is_some());
         let details = message(&object).into_iter().collect();

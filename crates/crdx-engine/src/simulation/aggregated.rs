@@ -14,6 +14,8 @@ use crate::report::{Diagnostic, Identity, ObjectReport, PrunedField, ServerRespo
 use crdx_value::suggest;
 use schema::{Fault, Violation};
 
+/// The reason for objects that violate the published schema only where other servers may accept it.
+const NOT_SIMULATED: &str = "the validation of its API server is not simulated";
 /// The reason for objects that conform to the published schema.
 const CONFORMS: &str =
     "it conforms to the schema that the cluster publishes; the validation of its API server is not simulated";
@@ -64,22 +66,30 @@ pub(super) fn item(
         }
     }
     let verdict = if errors.is_empty() { Verdict::Decodes } else { Verdict::Rejected };
-    let mut item = object.item(identity, verdict, if errors.is_empty() { CONFORMS } else { "" });
+    let reason = match verdict {
+        Verdict::Rejected => "",
+        _ if violations.is_empty() => CONFORMS,
+        _ => NOT_SIMULATED,
+    };
+    let mut item = object.item(identity, verdict, reason);
     if !errors.is_empty() {
-        item.answer = Some(refusal((version, name), &errors));
+        item.answer = Some(refusal((version, name), &violations));
     }
     (item.errors, item.warnings, item.pruned) = (errors, warnings, unknown);
     Some(item)
 }
 
 /// The response to an object with fields that the schema does not have. Servers word other errors by their own types.
-fn refusal((version, kind): (&str, &str), errors: &[Diagnostic]) -> ServerResponse {
-    let is_unknown = |error: &&Diagnostic| error.message.starts_with("unknown field");
-    let (unknown, undecodable): (Vec<&Diagnostic>, Vec<&Diagnostic>) = errors.iter().partition(is_unknown);
+fn refusal((version, kind): (&str, &str), violations: &[Violation]) -> ServerResponse {
+    let texts = |is_shown: &dyn Fn(&Fault) -> bool| {
+        let shown = violations.iter().filter(|violation| is_shown(&violation.fault));
+        shown.map(Violation::message).collect::<Vec<String>>().join(", ")
+    };
+    let mut detail = texts(&|fault| matches!(fault, Fault::Type { .. }));
     // Unknown fields are reported only for what can be decoded.
-    let (prefix, shown) = if undecodable.is_empty() { ("strict decoding error: ", unknown) } else { ("", undecodable) };
-    let texts: Vec<&str> = shown.iter().map(|error| error.message.as_str()).collect();
-    let message =
-        format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {prefix}{}", texts.join(", "));
+    if detail.is_empty() {
+        detail = format!("strict decoding error: {}", texts(&|fault| matches!(fault, Fault::Unknown { .. })));
+    }
+    let message = format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}");
     ServerResponse { code: 400, reason: BAD_REQUEST.to_owned(), message }
 }

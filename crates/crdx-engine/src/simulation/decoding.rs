@@ -1,7 +1,7 @@
 //! Objects of built-in kinds whose request is not answered: those of resources that only answer requests, those that only the
 //! cluster serves, and those of which it is not known whether they exist. The server would reject what it cannot decode.
 
-pub(crate) mod decoded;
+pub(super) mod decoded;
 
 use super::built_in::size;
 use super::context::SimulationContext;

@@ -90,7 +90,12 @@ impl Variables {
     /// As [`Self::apply`], and if there are quotes around a variable.
     pub fn apply_to_source(&self, text: &str) -> Result<String, SubstitutionError> {
         let replaced = self.apply(text)?;
-        let is_quoted = ["\"${", "'${"].iter().any(|quoted| text.contains(quoted));
+        // kustomize leaves out quotes, and without them a text such as `1.${MINOR}` may become a number.
+        let is_bare = |c: char| c.is_ascii_digit() || "+-._:eExXoO".contains(c);
+        let is_in_quotes =
+            |before: &str| before.rsplit_once(['"', '\'']).is_some_and(|(_, inside)| inside.chars().all(is_bare));
+        let is_quoted =
+            text.lines().any(|line| line.match_indices("${").any(|(at, _)| line.get(..at).is_some_and(is_in_quotes)));
         if is_quoted && replaced != text { Err(SubstitutionError::Quoted) } else { Ok(replaced) }
     }
 
@@ -114,7 +119,10 @@ impl Variables {
         }
         let value = value.map(String::as_str).unwrap_or_default();
         if let Some(arguments) = default {
-            let (default, after) = self.unset_value(arguments, depth, value.is_empty()).ok_or_else(bad)??;
+            // A default that is not used is only skipped, so that its variables need not be known.
+            let nothing = Self::default();
+            let variables = if value.is_empty() { self } else { &nothing };
+            let (default, after) = variables.unset_value(arguments, depth).ok_or_else(bad)??;
             return Ok((if value.is_empty() { default.into() } else { value.into() }, after));
         }
         let (value, rest) = cased(value, rest);
@@ -122,12 +130,7 @@ impl Variables {
     }
 
     /// Returns a default, which may have other expressions, and the text behind it; `None` if it does not end.
-    fn unset_value<'a>(
-        &self,
-        text: &'a str,
-        depth: usize,
-        is_used: bool,
-    ) -> Option<Result<(String, &'a str), SubstitutionError>> {
+    fn unset_value<'a>(&self, text: &'a str, depth: usize) -> Option<Result<(String, &'a str), SubstitutionError>> {
         let (mut result, mut rest) = (String::new(), text);
         loop {
             let end = rest.find('}')?;
@@ -137,15 +140,12 @@ impl Variables {
             if nested.is_none() {
                 return Some(Ok((result, after.strip_prefix('}')?)));
             }
-            match self.value(after.strip_prefix("${")?, depth + 1) {
-                Ok((value, after)) => {
-                    result.push_str(&value);
-                    rest = after;
-                }
-                // The variables of a default that is not used need not be known.
-                Err(SubstitutionError::Unknown { .. }) if !is_used => rest = after.get(after.find('}')? + 1..)?,
+            let (value, after) = match self.value(after.strip_prefix("${")?, depth + 1) {
+                Ok(found) => found,
                 Err(error) => return Some(Err(error)),
-            }
+            };
+            result.push_str(&value);
+            rest = after;
         }
     }
 }

@@ -170,6 +170,10 @@ impl EffectCounts {
     pub fn blocked(&self) -> usize {
         self.blocked
     }
+    /// The number of objects that were invalid before the upgrade, too.
+    pub fn already_invalid(&self) -> usize {
+        self.already_invalid
+    }
     /// The number of objects that can no longer be read.
     pub fn unreadable(&self) -> usize {
         self.unreadable
@@ -376,6 +380,7 @@ pub fn case(entry: &RehearsedObject) -> Case {
                 finding(level, error.kind.reason(), error.to_string(), location);
             }
             match (&outcome.edit, outcome.difference.lost.is_empty()) {
+                (_, true) if outcome.was_invalid => "already invalid",
                 (Edit::Blocked(_), _) => "blocked",
                 (Edit::Passes, _) => "invalid, still editable",
                 (Edit::Untried, false) => "loses fields",

@@ -47,6 +47,12 @@ impl OperatorPage<'_> {
             (sum(EffectCounts::invalid), "invalid", Colour::Bad),
             (sum(EffectCounts::blocked), "blocked at the next write", Colour::Bad),
             (sum(EffectCounts::unreadable), "unreadable", Colour::Bad),
+            (sum(EffectCounts::already_invalid), "already invalid", Colour::Plain),
+            (
+                sum(|counts| counts.moved().map_or(0, |(count, _)| count)),
+                "in a version that is no longer served",
+                Colour::Unsure,
+            ),
             (sum(EffectCounts::to_migrate), "to rewrite before the upgrade", Colour::Unsure),
             (unknown, "cannot tell", Colour::Unsure),
         ];

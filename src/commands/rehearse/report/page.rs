@@ -43,6 +43,8 @@ pub fn head(
         (counts.invalid(), "invalid", Colour::Bad),
         (counts.blocked(), "blocked at the next write", Colour::Bad),
         (counts.unreadable(), "unreadable", Colour::Bad),
+        (counts.already_invalid(), "already invalid", Colour::Plain),
+        (counts.moved().map_or(0, |(count, _)| count), "in a version that is no longer served", Colour::Unsure),
         (counts.to_migrate(), "to rewrite before the upgrade", Colour::Unsure),
         (counts.appearing(), "with fields that appear", Colour::Unsure),
         (counts.defaulted(), "with new defaults", Colour::Plain),
@@ -128,7 +130,11 @@ fn next_write(entry: &RehearsedObject) -> (&'static str, Colour) {
         Ok(ObjectOutcome { edit: Edit::Untried, .. }) if entry.must_migrate => {
             ("rewrite before the upgrade", Colour::Unsure)
         }
+        Ok(ObjectOutcome { edit: Edit::Untried, moved_to: Some(_), .. }) => {
+            ("in a version that is no longer served", Colour::Unsure)
+        }
         Ok(ObjectOutcome { edit: Edit::Untried, .. }) => ("fine", Colour::Good),
+        Ok(ObjectOutcome { was_invalid: true, .. }) if !entry.breaks() => ("already invalid", Colour::Plain),
         Ok(ObjectOutcome { edit: Edit::Passes, .. }) => ("invalid, still editable", Colour::Unsure),
         Ok(ObjectOutcome { edit: Edit::Blocked(_), .. }) => ("blocked", Colour::Bad),
         Err(RehearsalError::Old(_)) => ("cannot tell", Colour::Unsure),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The namespace of the objects.
 const NAMESPACE: &str = "default";
 
-/// What the failure of a policy causes.
+/// The effect of a failed validation, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PolicyFailure {
     /// The request is denied.
@@ -33,7 +33,7 @@ pub enum PolicyFailure {
 
 /// The answer to a valid object.
 pub struct Verdict {
-    /// The policies that fail, with what this causes and the message.
+    /// The policies that fail, with the effect and the message.
     pub failures: BTreeMap<String, (PolicyFailure, String)>,
     /// The policies that depend on what is not known.
     pub undecided: BTreeSet<String>,
@@ -41,8 +41,8 @@ pub struct Verdict {
 
 /// The servers with the policies of one side.
 struct Side<'a> {
-    admission: Option<&'a Admission>,
-    cluster: Option<Arc<KnownCluster>>,
+    admission: &'a Admission,
+    cluster: Arc<KnownCluster>,
     built_in: BuiltInServer,
 }
 
@@ -56,8 +56,8 @@ pub struct PolicyServers<'a> {
 impl<'a> PolicyServers<'a> {
     pub fn new(upgrade: &'a PolicyUpgrade<'a>) -> Self {
         let side = |admission: &'a Admission| Side {
-            admission: Some(admission),
-            cluster: Some(admission.cluster()),
+            admission,
+            cluster: admission.cluster(),
             built_in: BuiltInServer::new(configuration(upgrade)),
         };
         Self { upgrade, old: upgrade.old.map(side), new: side(upgrade.new) }
@@ -99,10 +99,7 @@ fn configuration(upgrade: &PolicyUpgrade<'_>) -> ServerConfiguration {
 impl Side<'_> {
     fn custom_server(&self, upgrade: &PolicyUpgrade<'_>) -> Server {
         let builder = Server::builder(upgrade.release, 0).without_managed_fields();
-        match self.admission {
-            Some(admission) => admission.server(builder, upgrade.now, NAMESPACE),
-            None => builder.build(),
-        }
+        self.admission.server(builder, upgrade.now, NAMESPACE)
     }
 }
 
@@ -117,12 +114,27 @@ impl PolicyProbe<'_> {
     /// Returns the effects of the new policies on the create of an object; `None` if it is not valid.
     pub fn ask(&self, object: &Value) -> Option<Verdict> {
         let (side, server) = &self.new;
-        let mut response = self.create(side, server.as_ref(), object);
+        self.verdict(side, server.as_ref(), object)
+    }
+
+    /// Returns the failures of the old policies for the create of an object that they allow; `None` if they do not, or if that is not
+    /// known.
+    pub fn old_failures(&self, object: &Value) -> Option<BTreeMap<String, (PolicyFailure, String)>> {
+        let Some((side, server)) = &self.old else { return Some(BTreeMap::new()) };
+        let Verdict { failures, undecided } = self.verdict(side, server.as_ref(), object)?;
+        let is_denied = failures.values().any(|(failure, _)| *failure == PolicyFailure::Denied);
+        (undecided.is_empty() && !is_denied).then_some(failures)
+    }
+
+    fn verdict(&self, side: &Side<'_>, server: Option<&Server>, object: &Value) -> Option<Verdict> {
+        let mut response = self.create(side, server, object);
         if response.trace.is_unfinished {
             return None;
         }
         let findings = response.trace.policies.take().unwrap_or_default();
-        if response.code >= 400 && findings.denials.is_empty() {
+        let is_validating = |one: &&Origin| one.policy_kind == PolicyKind::Validating;
+        // Mutating policies deny an object before it is validated.
+        if response.code >= 400 && !findings.denials.iter().any(|one| is_validating(&one)) {
             return None;
         }
         let mut failures = BTreeMap::new();
@@ -132,8 +144,7 @@ impl PolicyProbe<'_> {
             (PolicyFailure::Audited, &findings.audits),
         ];
         for (failure, origins) in lists {
-            for Origin { policy, message, .. } in origins.iter().filter(|one| one.policy_kind == PolicyKind::Validating)
-            {
+            for Origin { policy, message, .. } in origins.iter().filter(is_validating) {
                 failures.entry(policy.clone()).or_insert_with(|| (failure, message.clone()));
             }
         }
@@ -141,21 +152,10 @@ impl PolicyProbe<'_> {
         Some(Verdict { failures, undecided: undecided.collect() })
     }
 
-    /// Returns true if the old policies allow the create of an object.
-    pub fn old_allows(&self, object: &Value) -> bool {
-        let Some((side, server)) = &self.old else { return true };
-        let mut response = self.create(side, server.as_ref(), object);
-        let findings = response.trace.policies.take().unwrap_or_default();
-        response.code < 400 && !findings.unevaluated.iter().any(|one| one.decides)
-    }
-
     fn create(&self, side: &Side<'_>, server: Option<&Server>, object: &Value) -> Response {
-        let server = server.unwrap_or_else(|| side.built_in.server(side.admission, NAMESPACE));
+        let server = server.unwrap_or_else(|| side.built_in.server(Some(side.admission), NAMESPACE));
         let path = format!("{}?dryRun=All&fieldValidation=Strict", self.collection);
         let request = request::plain(Operation::Create, &path, object.clone());
-        match &side.cluster {
-            Some(cluster) => cluster.send(server, request),
-            None => server.handle_owned(request),
-        }
+        side.cluster.send(server, request)
     }
 }

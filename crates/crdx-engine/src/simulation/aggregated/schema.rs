@@ -13,11 +13,11 @@ const PREFIX: &str = "#/components/schemas/";
 pub struct Violation {
     /// The path of the field.
     pub path: String,
-    /// What is wrong with it.
+    /// The kind of difference.
     pub fault: Fault,
 }
 
-/// What is wrong with a field.
+/// A difference between a field and its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The schema does not have it; one of these names is similar.

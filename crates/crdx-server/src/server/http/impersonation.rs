@@ -1,5 +1,6 @@
 //! Reads the user from impersonation headers (`endpoints/filters/impersonation`).
 
+use super::address;
 use super::user::UserInfo;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub fn impersonated<'a>(headers: impl IntoIterator<Item = (&'a str, Cow<'a, str>
             "impersonate-group" => groups.push(value.into_owned()),
             _ => {
                 if let Some(key) = name.strip_prefix("impersonate-extra-") {
-                    let key = key.replace("%2f", "/").replace("%2F", "/");
+                    let key = address::decoded(key, false).unwrap_or_else(|| key.to_owned());
                     extra.entry(key).or_default().push(value.into_owned());
                 }
             }
@@ -54,6 +55,7 @@ mod tests {
             ("impersonate-uid", "7"),
             ("impersonate-extra-example.com%2fscopes", "a"),
             ("impersonate-extra-example.com%2Fscopes", "b"),
+            ("impersonate-extra-a%3ab", "c"),
         ];
         let jane = user(&headers).unwrap();
         assert_eq!(jane.uid, "7");
