@@ -4,16 +4,18 @@ import { Instance, program } from "./program.js";
 export const servers = new Map();
 let started = 0;
 
-// Servers with the same settings begin as copies of one.
-const captures = new Map();
+// Servers of one program with the same settings begin as copies of one.
+const captures = new WeakMap();
 
 /** Starts a server with the CRDs in texts of YAML or JSON. */
 export async function createServer({ kubernetesVersion = "", crds = [], wasm, callWebhook = fetch } = {}) {
   const module = await program(wasm);
+  if (!captures.has(module)) captures.set(module, new Map());
+  const own = captures.get(module);
   const key = JSON.stringify([kubernetesVersion, crds]);
-  if (wasm || !captures.has(key)) captures.set(key, capture(module, { kubernetesVersion }, crds));
+  if (!own.has(key)) own.set(key, capture(module, { kubernetesVersion }, crds));
   const instance = await Instance.fresh(module);
-  instance.restore(await captures.get(key));
+  instance.restore(await own.get(key));
   const server = new Server(instance, callWebhook);
   server.seed();
   return server;
@@ -90,7 +92,7 @@ export class Server {
         contentType: text("content-type"),
         accept: text("accept"),
         userAgent: text("user-agent"),
-        impersonate: headers.filter(([name]) => name.startsWith("impersonate-")),
+        impersonate: headers.filter(([name]) => name.startsWith("impersonate-")).flatMap(separate),
       };
       try {
         this.#exchange(header, body);
@@ -124,9 +126,12 @@ export class Server {
     for (const id of [...this.#exchanges.keys()]) this.#abort(id, reason);
   }
 
-  // Sends a frame about an exchange that is still open.
+  // Sends a frame about an exchange that is still open. If the program fails, all exchanges end.
   #tell(id, header, body) {
-    if (this.#exchanges.has(id) && !this.#failure) this.#exchange({ id, ...header }, body);
+    if (!this.#exchanges.has(id) || this.#failure) return;
+    try {
+      this.#exchange({ id, ...header }, body);
+    } catch {}
   }
 
   #deliver(header, bytes) {
@@ -181,14 +186,14 @@ export class Server {
       const answer = new Uint8Array(await response.arrayBuffer());
       this.#tell(id, { call, code: response.status, isText }, answer);
     } catch (error) {
-      this.#tell(id, { call, error: error.cause?.message ?? error.message });
+      const isLate = error.name === "TimeoutError";
+      this.#tell(id, { call, error: isLate ? "context deadline exceeded" : (error.cause?.message ?? error.message) });
     }
   }
 
   // The client is gone.
   #end(id) {
-    if (!this.#exchanges.has(id)) return;
-    if (!this.#failure) this.#exchange({ id, end: true });
+    this.#tell(id, { end: true });
     this.#finish(id);
   }
 
@@ -204,6 +209,11 @@ export class Server {
     this.#exchanges.get(id)?.timers.forEach(clearTimeout);
     this.#exchanges.delete(id);
   }
+}
+
+// The headers of one name, whose values Headers joins.
+function separate([name, value]) {
+  return name === "impersonate-user" || name === "impersonate-uid" ? [[name, value]] : value.split(", ").map((one) => [name, one]);
 }
 
 function responseHeaders({ headers, warnings }) {
