@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-/// Reads the next line, of which one byte more than the longest one is kept; returns false at the end of the input.
+/// Reads the next line, and keeps at most `longest` bytes and one more. Returns false at the end of the input.
 ///
 /// # Errors
 /// Returns an error if the input cannot be read.

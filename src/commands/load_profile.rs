@@ -65,11 +65,16 @@ pub fn load(server: &Server, profile: &Profile, now: Timestamp) -> Result<(), Pr
 pub fn service_ranges(profile: &Profile) -> Result<Vec<ServiceRange>, ProfileError> {
     let resources = profile.resources();
     let is_saved = profile.description().saved.iter().any(|saved| saved == "servicecidrs.networking.k8s.io");
-    let is_it = |resource: &&Resource| resource.group == "networking.k8s.io" && resource.plural == "servicecidrs";
-    let Some(resource) = resources.iter().find(is_it).filter(|_| is_saved) else { return Ok(Vec::new()) };
+    let found = preferred(&resources, "networking.k8s.io", "servicecidrs").filter(|_| is_saved);
+    let Some(resource) = found else { return Ok(Vec::new()) };
     let object = profile.get(&resource.object_path(None, "kubernetes"))?.unwrap_or_default();
     let ranges = object.at(&["spec", "cidrs"]).and_then(Value::as_array).unwrap_or_default();
     Ok(ranges.iter().filter_map(|range| ServiceRange::parse(range.as_str()?)).collect())
+}
+
+/// Returns a resource in the preferred version, which comes first.
+fn preferred<'r>(resources: &'r [Resource], group: &str, plural: &str) -> Option<&'r Resource> {
+    resources.iter().find(|resource| resource.group == group && resource.plural == plural)
 }
 
 /// The saved objects of a resource.
@@ -87,8 +92,7 @@ fn saved(profile: &Profile) -> Result<Vec<Saved>, ProfileError> {
     let resources = profile.resources();
     let mut all = Vec::new();
     for saved in SavedResource::ALL.iter().filter(|saved| profile.description().saved.contains(&saved.qualified())) {
-        let is_it = |resource: &&Resource| resource.group == saved.group && resource.plural == saved.plural;
-        let Some(resource) = resources.iter().find(is_it) else { continue };
+        let Some(resource) = preferred(&resources, saved.group, saved.plural) else { continue };
         let mut list = profile.get(&resource.path(None))?.unwrap_or_default();
         let objects = match list.get_mut("items").map(std::mem::take) {
             Some(Value::Array(items)) => items,

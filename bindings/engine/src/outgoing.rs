@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The answer to a request.
 pub fn response(id: i64, response: Response) -> Frame {
     let (content_type, body) = wire::encode(response.body, response.format);
+    let has_type = response.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     let mut headers: Vec<Value> = response.headers.into_iter().map(|(name, value)| pair(name, &value)).collect();
-    let has_type = headers.iter().any(is_content_type);
     if !has_type && !body.is_empty() {
         headers.push(pair("Content-Type", content_type));
     }
@@ -50,8 +50,8 @@ pub fn last(id: i64) -> Frame {
     Frame { header: object([("id", Value::Int(id)), ("last", true.into())]), body: Vec::new() }
 }
 
-/// A call to make: a POST of the body as JSON to `url`, whose certificate the authorities in `caBundle` (PEM) or, without them, those of
-/// the machine have signed. The outcome has the same `id` and `call`.
+/// A webhook call for the host: a POST of the body (JSON) to `url`. The certificate of the server must be signed by an authority in
+/// `caBundle` (PEM) or, if that is empty, by one that the system trusts. The outcome has the same `id` and `call`.
 pub fn call(id: i64, number: i64, call: &Call) -> Frame {
     let header = object([
         ("id", Value::Int(id)),
@@ -75,9 +75,4 @@ fn milliseconds(duration: Duration) -> Value {
 
 fn pair(name: &str, value: &str) -> Value {
     vec![Value::from(name), Value::from(value)].into()
-}
-
-fn is_content_type(header: &Value) -> bool {
-    let name = header.as_array().and_then(|pair| pair.first()?.as_str());
-    name.is_some_and(|name| name.eq_ignore_ascii_case("content-type"))
 }

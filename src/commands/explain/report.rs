@@ -9,6 +9,7 @@ mod wrap;
 pub use openapi_v2::openapi_v2;
 pub use plaintext::plaintext;
 
+use crdx_engine::profile::published_schemas;
 use crdx_value::Value;
 
 /// The field to explain, and the options.
@@ -32,15 +33,7 @@ pub struct Explained<'a> {
 impl Explained<'_> {
     /// Returns the schema of the kind from `schemas`.
     fn schema<'d>(&self, schemas: Option<&'d Value>) -> Option<&'d Value> {
-        let text = |value: &Value, key| value.str_at(&[key]).unwrap_or_default().to_owned();
-        let is_it = |one: &Value| {
-            [text(one, "group"), text(one, "version"), text(one, "kind")] == [self.group, self.version, self.kind]
-        };
-        let mut schemas = schemas?.as_object()?.values();
-        schemas.find(|schema| {
-            let kinds = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
-            kinds.is_some_and(|kinds| kinds.iter().any(is_it))
-        })
+        published_schemas::of_kind(schemas?, (self.group, self.version, self.kind))
     }
 }
 

@@ -279,7 +279,7 @@ impl Saved {
     }
 }
 
-/// Reads the objects of a resource of which `form` keeps something.
+/// Reads all objects of a resource in the form in which they are saved. Those for which `form` returns `None` are left out.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read.

@@ -83,3 +83,10 @@ pub struct Rehearse {
     #[command(flatten)]
     pub cluster: ClusterArgs,
 }
+
+impl Rehearse {
+    /// The objects to try, unless the answers are not printed.
+    pub fn printed_tries(&self) -> u32 {
+        if self.quiet && self.output.is_none() { 0 } else { self.tries }
+    }
+}

@@ -60,7 +60,7 @@ pub fn run(
     let removed = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
     let (releases, note) = releases(args, &live)?;
-    let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, args.tries);
+    let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, args.printed_tries());
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);

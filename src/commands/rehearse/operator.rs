@@ -43,7 +43,7 @@ pub fn run(
             (None, _) => existing_crd(&live, new.name())?,
         };
         let read = old.clone().filter(|_| args.old.is_none());
-        planned.push(plan(&new, old, read, releases, args.tries)?);
+        planned.push(plan(&new, old, read, releases, args.printed_tries())?);
     }
     let deleted: Vec<DeletedDefinition> =
         olds.into_values().map(|old| deletion(&old, releases)).collect::<Result<_, _>>()?;

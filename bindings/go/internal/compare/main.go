@@ -73,6 +73,7 @@ func run(start starter, count int) error {
 	if err != nil {
 		return err
 	}
+	defer stop()
 	fmt.Printf("first start with 10 CRDs: %s\n", since(began))
 	var times []time.Duration
 	for range count {
@@ -85,7 +86,6 @@ func run(start starter, count int) error {
 		stop()
 	}
 	fmt.Printf("start with 10 CRDs, median of %d: %s\n", count, median(times))
-	defer stop()
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -107,15 +107,10 @@ func run(start starter, count int) error {
 
 // cached creates objects and waits until a cached client has seen all of them.
 func cached(ctx context.Context, config *rest.Config, c client.Client) error {
-	own, err := cache.New(config, cache.Options{})
+	own, err := synced(ctx, config)
 	if err != nil {
 		return err
 	}
-	go func() { _ = own.Start(ctx) }()
-	if _, err := own.GetInformer(ctx, newKite("")); err != nil {
-		return err
-	}
-	own.WaitForCacheSync(ctx)
 	began := time.Now()
 	for i := range objects {
 		if err := c.Create(ctx, newKite(fmt.Sprintf("b%d", i))); err != nil {
@@ -132,17 +127,25 @@ func cached(ctx context.Context, config *rest.Config, c client.Client) error {
 	fmt.Printf("%d objects created and seen by a cached client: %s\n", objects, since(began))
 
 	began = time.Now()
-	second, err := cache.New(config, cache.Options{})
-	if err != nil {
+	if _, err := synced(ctx, config); err != nil {
 		return err
 	}
-	go func() { _ = second.Start(ctx) }()
-	if _, err := second.GetInformer(ctx, newKite("")); err != nil {
-		return err
-	}
-	second.WaitForCacheSync(ctx)
 	fmt.Printf("cache of %d objects synced: %s\n", creates+objects, since(began))
 	return memory()
+}
+
+// synced returns a cache that has read all objects.
+func synced(ctx context.Context, config *rest.Config) (cache.Cache, error) {
+	own, err := cache.New(config, cache.Options{})
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = own.Start(ctx) }()
+	if _, err := own.GetInformer(ctx, newKite("")); err != nil {
+		return nil, err
+	}
+	own.WaitForCacheSync(ctx)
+	return own, nil
 }
 
 // memory prints the resident memory of this process and those that it started.

@@ -29,6 +29,16 @@ pub fn aggregated<'r>(resources: &'r [Resource], crds: &BTreeSet<String>) -> BTr
     versions.map(|resource| (resource.group.as_str(), resource.version.as_str())).collect()
 }
 
+/// Returns the schema of a group, version and kind from the schemas of a document; `None` if there is none.
+pub fn of_kind<'d>(schemas: &'d Value, (group, version, kind): (&str, &str, &str)) -> Option<&'d Value> {
+    let is_it = |own: &Value| {
+        let text = |key: &str| own.str_at(&[key]).unwrap_or_default();
+        (text("group"), text("version"), text("kind")) == (group, version, kind)
+    };
+    let kinds = |schema: &'d Value| schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
+    schemas.as_object()?.values().find(|schema| kinds(schema).is_some_and(|kinds| kinds.iter().any(is_it)))
+}
+
 /// Returns what a profile has of a document: its schemas without descriptions.
 pub fn saved_document(group: &str, version: &str, document: &Value) -> Value {
     let mut schemas = document.at(&["components", "schemas"]).cloned().unwrap_or_else(|| Value::Object(Map::new()));
@@ -84,6 +94,17 @@ mod tests {
             [resource("", "pods"), resource("a.example.com", "things"), resource("b.example.com", "routes")];
         let crds = BTreeSet::from(["things.a.example.com".to_owned()]);
         assert_eq!(aggregated(&resources, &crds), BTreeSet::from([("b.example.com", "v1")]));
+    }
+
+    #[test]
+    fn a_kind_that_is_not_published_has_no_schema() {
+        let schemas = read(
+            br#"{"A":{"x-kubernetes-group-version-kind":[{"group":"r.example.com","version":"v1","kind":"Route"}]}}"#,
+        )
+        .unwrap();
+        assert_eq!(of_kind(&schemas, ("r.example.com", "v1", "Route")), schemas.get("A"));
+        assert_eq!(of_kind(&schemas, ("r.example.com", "v2", "Route")), None);
+        assert_eq!(of_kind(&Value::Null, ("", "v1", "Route")), None);
     }
 
     #[test]

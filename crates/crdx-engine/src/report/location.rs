@@ -57,7 +57,7 @@ impl SourceLocation {
         Self { source, line: *line, column: *column, excerpt: None, origin, rendered_line: None }
     }
 
-    /// Returns the same location, of which only the rendered text has the line.
+    /// Returns the location with the line of the rendered text, for which no line of the source is known.
     #[must_use]
     pub fn rendered_as(self, rendered: &Self) -> Self {
         let line = rendered.excerpt.as_ref().map(|excerpt| excerpt.line.trim().into());

@@ -30,7 +30,8 @@ pub(super) fn item(
 ) -> Option<ObjectReport> {
     let (group, version, name) = kind;
     let document = cluster.list(&published_schemas::path(group, version)).ok()?;
-    let schema = schema::of_kind(&document, (group, version, name))?;
+    let schemas = document.at(&["components", "schemas"])?;
+    let schema = published_schemas::of_kind(schemas, (group, version, name))?;
     let violations = schema::check(&document, schema, object.value());
     let finder = object.finder();
     let problem = |violation: &Violation, kind: &str| {

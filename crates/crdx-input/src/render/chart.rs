@@ -62,7 +62,9 @@ impl Templates {
     fn helper(&self, lines: &[String], rendered: &SourceLocation) -> Option<SourceLocation> {
         let entries = fs::read_dir(self.chart.join("templates")).ok()?.filter_map(Result::ok).map(|entry| entry.path());
         let is_helper = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"));
-        let found = entries.filter(is_helper).take(HELPERS).filter_map(|path| {
+        let mut helpers: Vec<PathBuf> = entries.filter(is_helper).collect();
+        helpers.sort();
+        let found = helpers.into_iter().take(HELPERS).filter_map(|path| {
             let text = read_small(&path, LARGEST).ok()?;
             let of_file = Lines::new(&String::from_utf8_lossy(&text), Language::Template);
             Some(place::in_line(&name(&path), of_file.find(lines, 0..usize::MAX)?, rendered))

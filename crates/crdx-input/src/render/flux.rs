@@ -32,7 +32,7 @@ const CHANGES: [(&str, &str); 8] = [
     ("components", "components"),
 ];
 
-/// How a directory is built.
+/// The changes that a Flux Kustomization makes to a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FluxKustomization {
     /// The name of the object, with its namespace.

@@ -17,7 +17,7 @@ pub fn value_at(patch: &Value, pointer: &str) -> Option<String> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Returns the parts of a pointer below the path of an operation. `-` stands for the index of an item that is appended.
+/// Returns the parts of a pointer below the path of an operation. A `-` matches the index of an appended item.
 fn below(path: &str, pointer: &str) -> Option<Vec<String>> {
     let mut parts = pointer.split('/');
     for part in path.split('/') {

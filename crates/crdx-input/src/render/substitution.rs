@@ -39,7 +39,7 @@ pub enum SubstitutionError {
 }
 
 impl SubstitutionError {
-    /// What the user can do about it.
+    /// The next step for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { name, .. } => {

@@ -53,7 +53,7 @@ pub fn values<'a>(spec: &Value, data: impl Fn(&str) -> Result<&'a Value, ValuesE
     Ok(values)
 }
 
-/// Merges values, of which `more` take precedence.
+/// Merges `more` into the values. `more` takes precedence.
 pub fn merge(values: &mut Value, more: Value) {
     let Value::Object(more) = more else { return };
     let Some(members) = values.as_object_mut() else { return };

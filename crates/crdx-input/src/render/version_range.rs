@@ -19,7 +19,7 @@ struct Constraint {
     operator: Operator,
     /// The version; numbers that are not given are zero.
     version: Version,
-    /// How many numbers of the version are given.
+    /// The number of parts of the version that are given: 1 for `1`, 3 for `1.2.3`.
     given: usize,
 }
 

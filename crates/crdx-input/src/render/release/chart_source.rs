@@ -1,4 +1,4 @@
-//! Where the chart of a release is.
+//! The source of the chart of a release.
 
 use super::super::repository_path::in_repository;
 use super::super::version_range::{VersionRange, version};
@@ -29,7 +29,7 @@ pub enum Repository {
     Artifact { url: String, version: ArtifactVersion },
 }
 
-/// The version of an artifact, of which Flux uses the first that is given.
+/// The version of an artifact. Flux prefers a digest to a range, and a range to a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactVersion {
     Digest(String),
@@ -82,9 +82,7 @@ impl ChartSource {
             Self::Here(path) => here(path),
             Self::Chart { repository: key, chart, range } => {
                 let Repository::Charts(url) = repository(key)? else { return Err(NotRendered::UnknownSource) };
-                let url = prefix(url, chart);
-                newest(&url, range, directory)
-                    .unwrap_or_else(|| Err(NotRendered::NotARange(chart.clone(), range.clone())))
+                newest((chart, &prefix(url, chart)), range, directory)
             }
             Self::Artifact(key) => {
                 let Repository::Artifact { url, version } = repository(key)? else {
@@ -93,8 +91,7 @@ impl ChartSource {
                 match version {
                     ArtifactVersion::Digest(digest) => fetched(&format!("{url}@{digest}"), directory),
                     ArtifactVersion::Tag(tag) => fetched(&format!("{url}:{tag}"), directory),
-                    ArtifactVersion::Range(range) => newest(&format!("{url}:"), range, directory)
-                        .unwrap_or_else(|| Err(NotRendered::NotARange(url.clone(), range.clone()))),
+                    ArtifactVersion::Range(range) => newest((url, &format!("{url}:")), range, directory),
                 }
             }
         }
@@ -111,13 +108,13 @@ fn prefix(repository: &str, chart: &str) -> String {
     }
 }
 
-/// Returns the newest version in a range that was fetched; `None` if the range is none.
-fn newest(prefix: &str, range: &str, directory: Option<&Path>) -> Option<Result<PathBuf, NotRendered>> {
+/// Returns the newest version of a chart in a range that was fetched. `prefix` is its URL without the version.
+fn newest((chart, prefix): (&str, &str), range: &str, directory: Option<&Path>) -> Result<PathBuf, NotRendered> {
     if is_fixed(range) {
-        return Some(fetched(&format!("{prefix}{range}"), directory));
+        return fetched(&format!("{prefix}{range}"), directory);
     }
     let url = url::name(prefix);
-    let wanted = VersionRange::new(range).ok()?;
+    let wanted = VersionRange::new(range).map_err(|_| NotRendered::NotARange(chart.to_owned(), range.to_owned()))?;
     let known: Vec<String> = Remote::names(directory).unwrap_or_default();
     let versions = known.iter().filter_map(|name| Some((version(name.strip_prefix(&url)?)?, name)));
     let newest = versions
@@ -125,7 +122,7 @@ fn newest(prefix: &str, range: &str, directory: Option<&Path>) -> Option<Result<
         .max_by(|(a, _), (b, _)| Version::cmp_precedence(a, b))
         .map(|(_, name)| name);
     let missing = || NotRendered::NoVersion { url: prefix.to_owned(), range: range.to_owned() };
-    Some(newest.ok_or_else(missing).and_then(|name| fetched(name, directory)))
+    newest.ok_or_else(missing).and_then(|name| fetched(name, directory))
 }
 
 /// Returns true for one version, with all three numbers.

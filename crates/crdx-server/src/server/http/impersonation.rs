@@ -60,5 +60,6 @@ mod tests {
         let jane = user(&headers).unwrap();
         assert_eq!(jane.uid, "7");
         assert_eq!(jane.extra["example.com/scopes"], ["a", "b"]);
+        assert_eq!(jane.extra["a:b"], ["c"]);
     }
 }
