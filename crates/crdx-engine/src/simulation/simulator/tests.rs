@@ -278,6 +278,18 @@ fn an_old_object_may_have_an_unserved_version_with_the_same_fields() {
 }
 
 #[test]
+fn a_crd_in_a_version_that_is_not_served_is_no_update() {
+    let simulator = simulator_of(RequestKind::default(), Some(&definition()));
+    let removed = definition().replacen("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1);
+    let report = reports_of(&simulator, &removed).remove(0);
+    assert_eq!(report.verdict, Verdict::Rejected);
+    assert_eq!(
+        report.errors[0].message,
+        "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\""
+    );
+}
+
+#[test]
 fn a_create_of_an_existing_object_is_refused() {
     let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
