@@ -4,7 +4,8 @@
 mod stored_entries;
 
 use super::args;
-use super::report::kubernetes::{KubernetesReport, RehearsedRequest};
+use super::report::kubernetes::KubernetesReport;
+use super::report::kubernetes_request::RehearsedRequest;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
@@ -46,6 +47,10 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
         let mut show = |mut item: ObjectReport| {
             severities.apply(&mut item);
             secrets::hide_lines(&mut item);
+            if let Some(difference) = &mut item.release_difference {
+                secrets::hide_difference(&item.identity, difference);
+            }
+            (item.object, item.defaulted) = (None, Vec::new());
             if connection.is_some() {
                 stored_entries::locate(&mut item);
             }
@@ -61,7 +66,9 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
                 simulation::run_entries(&plan, entries(files, request), &mut show)?
             }
         };
-        notes.extend(run.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+        notes.extend(
+            run.notes.into_iter().filter(|note| note.kind != "oldObjects" && !notes.contains(note)).collect::<Vec<_>>(),
+        );
     }
     let report = sink.finish(&Ending { notes: &notes, releases: &releases })?;
     Ok(report.exit())

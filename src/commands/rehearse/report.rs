@@ -5,6 +5,7 @@ pub mod definition;
 pub mod kubernetes;
 mod kubernetes_counts;
 mod kubernetes_page;
+pub mod kubernetes_request;
 pub mod operator;
 mod operator_page;
 pub mod page;

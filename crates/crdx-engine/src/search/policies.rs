@@ -115,7 +115,9 @@ impl PolicyUpgrade<'_> {
         let expressions: BTreeSet<&String> = matching.iter().flat_map(|policy| &policy.expressions).collect();
         let candidates = Candidates::new(&schema, expressions);
         let mut run = Run::new(&probe, &candidates, effort);
-        run.creates(&bases, matching.iter().filter(|policy| policy.matches_create).count());
+        // Updates need different valid objects, which the creates find.
+        let of_writes = matching.iter().filter(|policy| policy.matches_create || policy.matches_update);
+        run.creates(&bases, of_writes.count());
         let of_updates = matching.iter().filter(|policy| policy.matches_update);
         run.updates(&of_updates.map(|policy| policy.name.as_str()).collect());
         Some(run.answers(kind.clone(), matching))

@@ -198,3 +198,37 @@ impl KindCounts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crdx_engine::report::{SourceLocation, Verdict};
+
+    #[test]
+    fn an_object_that_can_be_updated_is_valid_until_the_next_create() {
+        let mut item = ObjectReport::new(SourceLocation::default(), Verdict::Accepted, "");
+        (item.identity.api_version, item.identity.kind) = ("v1".to_owned(), "Service".to_owned());
+        let effect = |outcome| KubernetesEffect {
+            outcome,
+            served_as: Vec::new(),
+            deprecation: None,
+            is_stored_differently: false,
+        };
+        let mut counts = KubernetesCounts::default();
+        for updated in [ReleaseOutcome::Accepted, ReleaseOutcome::Rejected] {
+            counts.add(StoredRequest::Create, &item, &effect(ReleaseOutcome::Rejected));
+            counts.add(StoredRequest::Update, &item, &effect(updated));
+        }
+        assert_eq!(counts.line(), "2 objects: 2 rejected when created, 1 rejected when updated");
+        let steps = counts.steps(&"1.35,1.36".parse().unwrap());
+        let before: Vec<&str> = steps.before.iter().map(|step| step.text.as_str()).collect();
+        assert_eq!(
+            before,
+            [
+                "fix the objects of v1 Service (1) whose next update is rejected",
+                "fix the objects of v1 Service (1) that are valid only until the next create: restoring or re-creating them is rejected"
+            ]
+        );
+        assert_eq!(steps.during[0].text, "upgrade all API servers to 1.36");
+    }
+}

@@ -1,7 +1,7 @@
 //! The HTML page of `rehearse` about an upgrade of Kubernetes: the steps, the feature gates, and the affected objects.
 
-use super::kubernetes::{RehearsedRequest, difference_lines};
 use super::kubernetes_counts::KubernetesCounts;
+use super::kubernetes_request::{RehearsedRequest, difference_lines};
 use super::operator_page::steps_html;
 use crate::commands::rehearse::steps::UpgradeSteps;
 use crate::commands::sink::{ItemGroup, Page as SinkPage, PageItem};

@@ -137,5 +137,6 @@ fn small_objects_of_a_large_schema_are_tried_first() {
             fields.join(", ")
         )
     };
-    assert_eq!(created(&spec("", "60"), &spec(", nullable: true", "59")), format!(r#"{{"z":"{}"}}"#, "a".repeat(60)));
+    let found = created(&spec("", "60"), &spec(", nullable: true", "59"));
+    assert_eq!(found.len(), r#"{"z":""}"#.len() + 60, "{found}");
 }
