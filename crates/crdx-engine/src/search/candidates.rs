@@ -17,6 +17,8 @@ use std::collections::{HashSet, VecDeque};
 const MAX_VALUES: usize = 120;
 /// The maximum number of optional fields.
 const MAX_FIELDS: usize = 600;
+/// The maximum number of patterns of a node.
+const MAX_PATTERNS: usize = 16;
 /// The number of generated values of a node.
 const GENERATED: usize = 4;
 
@@ -161,7 +163,7 @@ pub fn values(old: Option<&Schema>, new: Option<&Schema>) -> Vec<Value> {
     all.extend(made);
     if known.type_ == "string" || known.x_int_or_string {
         all.extend([new, old].into_iter().flatten().flat_map(texts_of).map(Value::from));
-        all.extend(samples(known).into_iter().map(Value::from));
+        all.extend(patterns(known).into_iter().flat_map(|pattern| samples(known, pattern)).map(Value::from));
     }
     all.extend([old, new].into_iter().flatten().flat_map(|schema| schema.enum_.iter().cloned()));
     if known.type_ == "boolean" {
@@ -231,10 +233,17 @@ fn pair(schema: &Schema) -> Option<Value> {
     Some(vec![first, second].into())
 }
 
-/// Returns texts that match the pattern of a node, of different lengths.
-fn samples(schema: &Schema) -> Vec<String> {
-    let Ok(pattern) = crdx_regexp::Regexp::new(&schema.pattern) else { return Vec::new() };
-    if schema.pattern.is_empty() || pattern.size() > 5_000 {
+/// Returns the patterns of a node and of the branches of its unions.
+fn patterns(schema: &Schema) -> Vec<&str> {
+    let branches = schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of);
+    let all = std::iter::once(schema).chain(branches).map(|branch| branch.pattern.as_str());
+    all.filter(|pattern| !pattern.is_empty()).take(MAX_PATTERNS).collect()
+}
+
+/// Returns texts that match a pattern of a node, of different lengths.
+fn samples(schema: &Schema, pattern: &str) -> Vec<String> {
+    let Ok(pattern) = crdx_regexp::Regexp::new(pattern) else { return Vec::new() };
+    if pattern.size() > 5_000 {
         return Vec::new();
     }
     let least = schema.min_length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0).min(4096);

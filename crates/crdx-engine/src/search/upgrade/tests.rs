@@ -50,6 +50,11 @@ fn the_smallest_rejected_object_is_found() {
             r#"{"a":["",""]}"#,
         ),
         ("{type: string}", "{type: integer}", r#"{"a":""}"#),
+        (
+            "{type: string, anyOf: [{pattern: ^a}, {pattern: b$}]}",
+            "{type: string, anyOf: [{pattern: ^a}, {pattern: c$}]}",
+            r#"{"a":"b"}"#,
+        ),
         ("{type: number}", "{type: integer}", r#"{"a":1.5}"#),
         ("{type: number, minimum: 3, maximum: 4}", "{type: integer, minimum: 3, maximum: 4}", r#"{"a":3.5}"#),
         ("{type: integer}", "{type: integer, format: int32}", r#"{"a":2147483648}"#),
