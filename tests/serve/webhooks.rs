@@ -2,6 +2,7 @@
 
 mod conversion;
 pub mod hook;
+mod round_trips;
 
 use crate::conformance::exchange::{Client, Http, Reply};
 use crdx_serve::{Running, ServeOptions, WebhookService, Webhooks};

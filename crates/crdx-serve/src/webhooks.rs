@@ -73,6 +73,29 @@ impl Service {
     }
 }
 
+/// Calls webhooks for a program that is not asynchronous.
+#[derive(Debug)]
+pub struct BlockingWebhooks {
+    webhooks: Webhooks,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl BlockingWebhooks {
+    /// Creates a client of webhooks at URLs.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no resources for it.
+    pub fn new() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { webhooks: Webhooks::default(), runtime })
+    }
+
+    /// Makes a call within its timeout.
+    pub fn call(&self, call: &Call) -> CallOutcome {
+        self.runtime.block_on(self.webhooks.call(call))
+    }
+}
+
 /// The address of a webhook.
 struct Route {
     secure: bool,
