@@ -13,7 +13,7 @@ from webhook import definitions, webhook
 
 PLANTED = {
     "cluster-api": ("MachineDeployment", "spec.paused", "cluster.x-k8s.io_machinedeployments.yaml"),
-    "kueue": ("ResourceFlavor", "spec.nodeLabels", "kueue.x-k8s.io_resourceflavors.yaml"),
+    "kueue": ("LocalQueue", "spec.clusterQueue", "kueue.x-k8s.io_localqueues.yaml"),
     "prometheus-operator": ("AlertmanagerConfig", "spec.receivers", "alertmanagerconfigs.monitoring.coreos.com.full.yaml"),
 }
 

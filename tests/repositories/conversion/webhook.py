@@ -4,8 +4,8 @@ import contextlib, pathlib, re, subprocess, tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 # The CRDs of an operator: in its Go module, or in ../shared/corpus of the repository.
 MODULES = {
-    "cluster-api": ("sigs.k8s.io/cluster-api", "config/crd/bases/cluster.x-k8s.io_*.yaml"),
-    "kueue": ("sigs.k8s.io/kueue", "config/components/crd/bases/*.yaml"),
+    "cluster-api": ("sigs.k8s.io/cluster-api", "config/crd", "cluster.x-k8s.io_*.yaml"),
+    "kueue": ("sigs.k8s.io/kueue", "config/components/crd", "*.yaml"),
 }
 CORPUS = {"prometheus-operator": "prometheus-operator/crds/alertmanagerconfigs.monitoring.coreos.com.full.yaml"}
 CONVERSION = """
@@ -20,11 +20,13 @@ spec:
 
 
 def definitions(operator):
-    """The texts of the CRDs of an operator, with its conversion webhook, by file name."""
+    """The texts of the CRDs of an operator, by file name, that its kustomization gives a conversion webhook."""
     if operator in MODULES:
-        module, pattern = MODULES[operator]
-        folder = subprocess.run(["go", "list", "-m", "-f", "{{.Dir}}", module], cwd=HERE, check=True, capture_output=True, text=True).stdout.strip()
-        files = sorted(pathlib.Path(folder).glob(pattern))
+        module, folder, pattern = MODULES[operator]
+        module = subprocess.run(["go", "list", "-m", "-f", "{{.Dir}}", module], cwd=HERE, check=True, capture_output=True, text=True).stdout.strip()
+        folder = pathlib.Path(module) / folder
+        patched = re.findall(r"\n *-[^#\n]*webhook_in_(\w+)\.yaml", (folder / "kustomization.yaml").read_text())
+        files = [file for file in sorted((folder / "bases").glob(pattern)) if file.stem.split("_")[1] in patched]
     else:
         files = [HERE.parents[2].parent / "shared/corpus" / CORPUS[operator]]
     return {file.name: re.sub(r"\nspec:\n", lambda _: CONVERSION, file.read_text(), count=1) for file in files}
