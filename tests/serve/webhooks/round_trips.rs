@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 /// A CRD whose objects the Service `system/hook` converts.
 fn crd() -> Value {
     let version = |name: &str| {
-        let spec = json!({"type": "object", "properties": {"length": {"type": "integer"}, "colour": {"type": "string"}}});
+        let spec =
+            json!({"type": "object", "properties": {"length": {"type": "integer"}, "colour": {"type": "string"}}});
         json!({"name": name, "served": true, "storage": name == "v1", "schema": {"openAPIV3Schema":
             {"type": "object", "properties": {"spec": spec}}}})
     };
@@ -80,7 +81,10 @@ fn a_planted_loss_is_found() {
     });
     let (code, text) = with_host(&hook);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("v1 -> v2 -> v1: 1 field changes") && text.contains("spec.colour: \"example\", then none"), "{text}");
+    assert!(
+        text.contains("v1 -> v2 -> v1: 1 field changes") && text.contains("spec.colour: \"example\", then none"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -89,7 +93,9 @@ fn answers_are_held_to_the_protocol() {
     let faults: [(&str, Change); 4] = [
         ("returned 0 objects, expected 1", |response| response["convertedObjects"] = json!([])),
         ("expected response.uid=", |response| response["uid"] = json!("x")),
-        ("must have the same name: example != x", |response| response["convertedObjects"][0]["metadata"]["name"] = json!("x")),
+        ("must have the same name: example != x", |response| {
+            response["convertedObjects"][0]["metadata"]["name"] = json!("x")
+        }),
         ("invalid groupVersion (expected toys.example.com/v2, received a/v1)", |response| {
             response["convertedObjects"][0]["apiVersion"] = json!("a/v1");
         }),

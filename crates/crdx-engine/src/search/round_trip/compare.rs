@@ -193,7 +193,7 @@ mod tests {
     use crdx_text::yaml;
 
     const SCHEMA: &str = "{type: object, properties: {spec: {type: object, properties: {
-        size: {x-kubernetes-int-or-string: true}, wait: {type: string}, on: {type: boolean}, at: {type: string},
+        size: {x-kubernetes-int-or-string: true}, wait: {type: string}, lit: {type: boolean}, at: {type: string},
         map: {type: object, additionalProperties: {type: object, properties: {x: {type: integer}}}},
         list: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name],
           items: {type: object, properties: {name: {type: string}, own: {type: string}}}}}}}}";
@@ -217,14 +217,14 @@ mod tests {
     #[test]
     fn a_value_that_is_written_differently_is_no_change() {
         let before =
-            "{spec: {size: 1000m, wait: 60s, on: false, at: '2024-01-01T00:00:00.0Z', list: [{name: b}, {name: a}]}}";
+            "{spec: {size: 1000m, wait: 60s, lit: false, at: '2024-01-01T00:00:00.0Z', list: [{name: b}, {name: a}]}}";
         let after =
             "{spec: {size: 1, wait: 1m0s, at: '2024-01-01T00:00:00Z', list: [{name: a}, {name: b}]}, status: {a: {}},
             metadata: {annotations: {kept: x}}}";
         let found = compared(before, after);
         assert_eq!(found.len(), 7, "{found:?}");
         assert!(found.iter().all(|(_, is_rewritten)| *is_rewritten), "{found:?}");
-        assert_eq!(compared("{spec: {on: true}}", "{spec: {}}"), [(".spec.on".to_owned(), false)]);
+        assert_eq!(compared("{spec: {lit: true}}", "{spec: {}}"), [(".spec.lit".to_owned(), false)]);
         assert_eq!(compared("{spec: {wait: a}}", "{spec: {wait: b}}"), [(".spec.wait".to_owned(), false)]);
     }
 }

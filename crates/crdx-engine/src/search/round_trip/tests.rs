@@ -153,17 +153,12 @@ fn an_answer_that_the_server_refuses_is_a_failure() {
 
 #[test]
 fn an_update_that_the_other_version_rejects_is_a_failure() {
-    let reports = converted(|mut object, version| {
-        if let Some(Value::Object(spec)) = object.get_mut("spec").filter(|_| version == "v1beta1")
-            && spec.contains_key("colour")
-        {
-            spec.insert("colour".to_owned(), "green".into());
-        }
-        object
-    });
+    let rule = "!has(oldSelf.colour) || oldSelf.colour != 'red'";
+    let second = format!("{FIELDS}, x-kubernetes-validations: [{{rule: \"{rule}\", message: red stays}}]");
+    let reports = tried(&crd(FIELDS, &second, None), ConversionWebhook::default(), false).unwrap();
     let failure = &reports[0].failures[0];
-    assert_eq!(failure.step, TripStep::Update);
-    assert!(failure.message.contains(r#"spec.colour: Unsupported value: "green""#), "{}", failure.message);
+    assert_eq!((failure.step, failure.object.str_at(&["spec", "colour"])), (TripStep::Update, Some("red")));
+    assert!(failure.message.contains("spec: Invalid value: red stays"), "{}", failure.message);
 }
 
 #[test]
