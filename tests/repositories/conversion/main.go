@@ -13,6 +13,7 @@ import (
 	monitoringv1alpha1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1alpha1"
 	monitoringv1beta1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	clusterv1beta2 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
@@ -36,6 +37,10 @@ func main() {
 			log.Fatal(err)
 		}
 	}
+	// The operator asks the CRD of the referenced kind; here every kind has this version.
+	clusterv1beta1.SetAPIVersionGetter(func(kind schema.GroupKind) (string, error) {
+		return kind.Group + "/v1beta2", nil
+	})
 	handler := conversion.NewWebhookHandler(scheme, conversion.NewRegistry())
 	listener, err := listen(*certificate)
 	if err != nil {

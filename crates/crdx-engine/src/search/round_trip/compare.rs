@@ -57,7 +57,7 @@ impl Walk {
             (Some(Value::Object(old)), None) if !old.is_empty() => self.members(schema, old, &none),
             (None, Some(Value::Object(new))) if !new.is_empty() => self.members(schema, &none, new),
             (Some(Value::Array(old)), Some(Value::Array(new))) if old.len() == new.len() => {
-                self.items(schema, old, new)
+                self.items(schema, old, new);
             }
             (before, after) => self.leaf(schema, before, after),
         }

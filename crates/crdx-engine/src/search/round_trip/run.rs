@@ -178,7 +178,7 @@ impl Runs<'_> {
             TripEnd::Failed(failed, message) if failed == step => Some(message),
             TripEnd::Failed(..) | TripEnd::Read(..) => None,
         })
-        .map(|found| found.map(|(object, message)| TripFailure { step, message, object }))
+        .map(|found| found.map(|(object, message)| TripFailure { step, message: message.to_string(), object }))
     }
 
     /// Makes an object as small as possible while the end of its trip is of interest.

@@ -11,7 +11,7 @@ use crdx_server::server::{
     Call, CallOutcome, Calls, Method, Reply, Request, Response, ResponseBody, Server, Snapshot, Timestamp,
 };
 use crdx_server::webhooks::call::url;
-use crdx_value::Value;
+use crdx_value::{GoError, Value};
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub enum TripEnd {
     /// The object as it was created and as it is read at the end, without what the server writes.
     Read(Value, Value),
     /// A request failed with this message.
-    Failed(TripStep, String),
+    Failed(TripStep, GoError),
 }
 
 /// A server with all versions of a CRD.
@@ -137,7 +137,7 @@ impl<'c> TripServer<'c> {
     }
 
     /// Sends a request and makes the calls that it needs. Returns the object of the answer, or the server's message.
-    fn send(&self, request: Request) -> Result<Result<Value, String>, RoundTripError> {
+    fn send(&self, request: Request) -> Result<Result<Value, GoError>, RoundTripError> {
         let request = Request { now: self.now, ..request };
         let calls = self.server.calls();
         for _ in 0..Calls::MAX_ATTEMPTS {
@@ -168,13 +168,13 @@ impl<'c> TripServer<'c> {
     }
 }
 
-fn answered(response: Response) -> Result<Result<Value, String>, RoundTripError> {
+fn answered(response: Response) -> Result<Result<Value, GoError>, RoundTripError> {
     if response.trace.is_unfinished {
         return Err(RoundTripError::Unfinished);
     }
     Ok(match response.body {
         ResponseBody::Json(object) if response.code < 400 => Ok(Arc::unwrap_or_clone(object)),
-        body => Err(body.message().to_owned()),
+        body => Err(body.message().into()),
     })
 }
 

@@ -51,16 +51,16 @@ fn crd(first: &str, second: &str, conversion: Option<&str>) -> Value {
     crd
 }
 
-fn tried(definition: &Value, webhook: ConversionWebhook, exact: bool) -> Result<Vec<TripReport>, RoundTripError> {
+fn tried(definition: &Value, webhook: &ConversionWebhook, exact: bool) -> Result<Vec<TripReport>, RoundTripError> {
     let options = RoundTripOptions { effort: Effort { objects: 60, seed: 0 }, exact };
-    let setup = TripSetup { webhook: &webhook, release: Release::NEWEST, now: Timestamp::default() };
+    let setup = TripSetup { webhook, release: Release::NEWEST, now: Timestamp::default() };
     round_trips(definition, options, setup)
 }
 
 fn converted(convert: fn(Value, &str) -> Value) -> Vec<TripReport> {
     let address = WebhookAddress::Host("127.0.0.1:9443".to_owned());
     let webhook = ConversionWebhook { called: Some((address, Arc::new(Webhook(convert)))), authorities: None };
-    tried(&crd(FIELDS, FIELDS, Some(CONVERSION)), webhook, false).unwrap()
+    tried(&crd(FIELDS, FIELDS, Some(CONVERSION)), &webhook, false).unwrap()
 }
 
 /// Returns the trip and the fields of each report.
@@ -73,14 +73,14 @@ fn without(mut object: Value, path: &[&str]) -> Value {
     let (last, above) = path.split_last().unwrap();
     let parent = above.iter().try_fold(&mut object, |value, name| value.get_mut(name));
     if let Some(Value::Object(members)) = parent {
-        members.remove(*last);
+        members.remove(last);
     }
     object
 }
 
 #[test]
 fn versions_with_the_same_schema_lose_nothing() {
-    let reports = tried(&crd(FIELDS, FIELDS, None), ConversionWebhook::default(), true).unwrap();
+    let reports = tried(&crd(FIELDS, FIELDS, None), &ConversionWebhook::default(), true).unwrap();
     assert_eq!(
         fields(&reports),
         [("v1 -> v1beta1 -> v1".to_owned(), vec![]), ("v1beta1 -> v1 -> v1beta1".to_owned(), vec![])]
@@ -91,7 +91,7 @@ fn versions_with_the_same_schema_lose_nothing() {
 #[test]
 fn without_a_webhook_pruned_fields_are_lost() {
     let fewer = "{length: {type: integer}, tail: {type: object, properties: {bows: {type: integer}}}}";
-    let reports = tried(&crd(FIELDS, fewer, None), ConversionWebhook::default(), false).unwrap();
+    let reports = tried(&crd(FIELDS, fewer, None), &ConversionWebhook::default(), false).unwrap();
     let lost = vec!["spec.colour".to_owned(), "spec.tail.silk".to_owned()];
     assert_eq!(
         fields(&reports),
@@ -155,7 +155,7 @@ fn an_answer_that_the_server_refuses_is_a_failure() {
 fn an_update_that_the_other_version_rejects_is_a_failure() {
     let rule = "!has(oldSelf.colour) || oldSelf.colour != 'red'";
     let second = format!("{FIELDS}, x-kubernetes-validations: [{{rule: \"{rule}\", message: red stays}}]");
-    let reports = tried(&crd(FIELDS, &second, None), ConversionWebhook::default(), false).unwrap();
+    let reports = tried(&crd(FIELDS, &second, None), &ConversionWebhook::default(), false).unwrap();
     let failure = &reports[0].failures[0];
     assert_eq!((failure.step, failure.object.str_at(&["spec", "colour"])), (TripStep::Update, Some("red")));
     assert!(failure.message.contains("spec: Invalid value: red stays"), "{}", failure.message);
@@ -164,7 +164,7 @@ fn an_update_that_the_other_version_rejects_is_a_failure() {
 #[test]
 fn a_webhook_is_called_only_if_asked() {
     let definition = crd(FIELDS, FIELDS, Some(CONVERSION));
-    let error = tried(&definition, ConversionWebhook::default(), false).unwrap_err();
+    let error = tried(&definition, &ConversionWebhook::default(), false).unwrap_err();
     assert!(matches!(error, RoundTripError::Webhook(NoWebhook::NotCalled { .. })), "{error}");
     assert!(error.to_string().contains("Service system/hook"), "{error}");
 }
@@ -180,7 +180,7 @@ fn a_call_without_an_answer_ends_the_search() {
     }
     let called = Some((WebhookAddress::Url("https://h/c".to_owned()), Arc::new(Closed) as Arc<dyn WebhookCaller>));
     let webhook = ConversionWebhook { called, authorities: None };
-    let error = tried(&crd(FIELDS, FIELDS, Some(CONVERSION)), webhook, false).unwrap_err();
+    let error = tried(&crd(FIELDS, FIELDS, Some(CONVERSION)), &webhook, false).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the conversion webhook cannot be called: Post https://h/c?timeout=30s: connection refused"
