@@ -72,4 +72,4 @@ for root in "$work/deb" "$work/rpm"; do
     [ ! -e "$root/usr/bin/kubectl-crdx" ] || fail "the program is still there after the removal"
 done
 stat -c '%n: %s bytes' "$deb" "$rpm" | sed "s#$repository/dist/##"
-echo "ok: nfpm $("$NFPM" --version | sed -n 's/^GitVersion: *//p'), dpkg, rpm"
+echo "ok: nfpm $(go version -m "$NFPM" | awk '$1 == "mod" { print $3 }'), dpkg, rpm"
