@@ -161,7 +161,7 @@ impl Webhooks {
             let response = response.map_err(|error| CallOutcome::unsent(&url, error.as_str()))?;
             let Some(Redirect { location, keeps_body }) = redirect(&response) else { return Ok(response) };
             body = body.filter(|_| keeps_body);
-            url = resolve(&url, location).map_err(|reason| CallOutcome::unsent(&url, &reason))?;
+            url = resolve(&url, location).map_err(|error| CallOutcome::unsent(&url, error.as_str()))?;
             location.clone_into(&mut last);
         }
         Err(CallOutcome::unsent(&last, &format!("stopped after {MAX_REQUESTS} redirects")))

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub(super) struct WebhookResponse {
     parts: response::Parts,
     /// The body, or the error that Go reports if it cannot be read.
-    body: Result<Bytes, String>,
+    body: Result<Bytes, GoError>,
 }
 
 impl WebhookResponse {
@@ -37,7 +37,7 @@ impl WebhookResponse {
         let is_text = self.header("content-type").is_none_or(|value| value.starts_with("text/"));
         match self.body {
             Ok(body) => CallOutcome::Answered { code: self.parts.status.as_u16(), is_text, body: body.to_vec() },
-            Err(reason) => CallOutcome::unreadable(&reason),
+            Err(error) => CallOutcome::unreadable(error.as_str()),
         }
     }
 }
@@ -79,9 +79,9 @@ async fn read(response: Response<hyper::body::Incoming>) -> WebhookResponse {
     let body = match Limited::new(body, MAX_RESPONSE).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
-            Err(format!("the response is longer than {MAX_RESPONSE} bytes"))
+            Err(format!("the response is longer than {MAX_RESPONSE} bytes").into())
         }
-        Err(_) => Err("unexpected EOF".to_owned()),
+        Err(_) => Err("unexpected EOF".into()),
     };
     WebhookResponse { parts, body }
 }

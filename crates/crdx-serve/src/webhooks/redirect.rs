@@ -1,6 +1,8 @@
 //! Redirects as Go's client follows them (`net/http/client.go`).
 
 use super::exchange::WebhookResponse;
+use crdx_value::GoError;
+use crdx_value::quote::go_quote;
 use http::Uri;
 use http::uri::{Authority, Parts, PathAndQuery, Scheme};
 
@@ -26,8 +28,9 @@ pub(super) fn redirect(response: &WebhookResponse) -> Option<Redirect<'_>> {
 ///
 /// # Errors
 /// Returns the error of Go's client, without Go's reason, if the location is not a URL.
-pub(super) fn resolve(base: &str, location: &str) -> Result<String, String> {
-    join(base, location).ok_or_else(|| format!("failed to parse Location header {location:?}: not a URL"))
+pub(super) fn resolve(base: &str, location: &str) -> Result<String, GoError> {
+    let invalid = || format!("failed to parse Location header {}: not a URL", go_quote(location));
+    join(base, location).ok_or_else(|| invalid().into())
 }
 
 fn join(base: &str, location: &str) -> Option<String> {
@@ -103,7 +106,7 @@ mod tests {
     fn a_location_must_be_a_url() {
         for location in ["http://[::1", "mailto:a", "/a b"] {
             let error = resolve("https://a/", location).unwrap_err();
-            assert_eq!(error, format!("failed to parse Location header {location:?}: not a URL"));
+            assert_eq!(error.as_str(), format!("failed to parse Location header {location:?}: not a URL"));
         }
     }
 }
