@@ -35,8 +35,9 @@ pub fn update(
                 None => server.build(),
             };
             let target = ObjectTarget::definition(&identity.name);
-            let is_applied =
-                updates.request_kind.verb == Verb::Apply && updates.existing.is_given() && manifest::is_manifest(&old);
+            let is_applied = updates.request_kind.verb == Verb::Apply
+                && updates.existing.is_given()
+                && manifest::is_manifest_of_crd(&old);
             let old = if is_applied { client_side::with_last_applied(*old) } else { *old };
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server

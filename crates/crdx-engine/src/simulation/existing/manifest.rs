@@ -8,12 +8,17 @@ use crdx_value::Value;
 const WRITTEN: [&str; 6] =
     ["uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "managedFields"];
 
-/// Returns true if no server wrote an object: it has neither metadata of a server, nor a status, nor kubectl's annotation.
+/// Returns true if no server wrote an object: it has neither metadata of a server, nor kubectl's annotation, nor a status.
 pub fn is_manifest(object: &Value) -> bool {
-    let has = |path: &[&str]| object.at(path).is_some_and(|value| !value.is_null());
     let has_status = object.get("status").and_then(Value::as_object).is_some_and(|status| !status.is_empty());
+    !has_status && is_manifest_of_crd(object)
+}
+
+/// Returns true if no server wrote a CRD, whose generators add a status.
+pub fn is_manifest_of_crd(crd: &Value) -> bool {
+    let has = |path: &[&str]| crd.at(path).is_some_and(|value| !value.is_null());
     let is_written = || WRITTEN.iter().any(|field| has(&["metadata", field]));
-    !has_status && !is_written() && !has(&["metadata", "annotations", LAST_APPLIED])
+    !is_written() && !has(&["metadata", "annotations", LAST_APPLIED])
 }
 
 #[cfg(test)]

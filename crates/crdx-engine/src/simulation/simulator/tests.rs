@@ -333,6 +333,7 @@ fn an_old_manifest_may_violate_its_crd() {
 #[test]
 fn a_field_of_an_old_crd_that_the_new_one_lacks_is_removed() {
     let labelled = definition().replacen("name: kites", "labels: {team: a}, name: kites", 1);
+    let labelled = labelled + "status: {storedVersions: [v1]}\n";
     let simulator = simulator_of(RequestKind::default(), Some(&labelled));
     let report = reports_of(&simulator, &definition()).remove(0);
     assert_eq!(report.object.unwrap().at(&["metadata", "labels"]), None);
