@@ -414,6 +414,7 @@ fn the_chart_of_a_release_is_fetched_and_rendered() {
     let objects = format!(
         "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {{name: app, namespace: a}}\nspec: {{url: '{url}', ref: {{tag: 1.2.3}}}}\n---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: app, namespace: a}}\nspec: {{chartRef: {{kind: OCIRepository, name: app}}}}\n"
     );
+    project.write(".crdx.yaml", "offline: true\n");
     project.write("release.yaml", &objects);
     project.write("crd.yaml", &crd("widgets", "Widget"));
     super::render::script(&project.0.join("bin/helm"), "exec /bin/cat ../made-by-helm.yaml");
