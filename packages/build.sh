@@ -3,6 +3,8 @@
 #
 #   packages/build.sh OUT PLATFORM=PROGRAM…      platforms as in plugin-manifest/crdx.yaml
 #
+# For publication, the programs come from `scripts/build.sh TARGET packages`, whose profile makes them small.
+#
 # Writes a wheel per platform, the packages of npm, and a jar with the programs of all platforms, and prints their sizes. Needs Python
 # with hatchling and build, Node.js with npm, Maven, and the WebAssembly of bindings/build.sh; CRDX_PYTHON names the Python to use,
 # CRDX_GROUP the group of the jar.

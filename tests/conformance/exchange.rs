@@ -101,6 +101,7 @@ impl Client for InProcess {
             user_agent: Some("conformance/1".to_owned()),
             user: None,
             skips_admission: false,
+            skips_validation: false,
             hides_dry_run: false,
             is_encoded: false,
             empties: None,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `validate` with `kubectl apply --dry-run=server` against the real kube-apiserver, for every object of repositories.
 
-usage: compare.py FOLDER… --assets DIR --binary PATH [--mutations N] [--updates N] [--seed N] [--show N] [--json FILE] [--other-version 1.N] [--sets N] [--offline]
+usage: compare.py FOLDER… --assets DIR --binary PATH [--mutations N] [--updates N] [--seed N] [--show N] [--json FILE] [--other-version 1.N] [--sets N] [--offline] [--manifests]
 
 README.md in this folder describes what is compared. Exit code 1 if a verdict about a custom resource or a CRD is wrong.
 """
@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--other-version", help="also validate the documents for this version, and print those with another verdict")
     parser.add_argument("--sets", type=int, help="sets of CRDs to compare at most, for each folder")
     parser.add_argument("--offline", action="store_true", help="leave out the run with a connection")
+    parser.add_argument("--manifests", action="store_true", help="give the manifests of existing objects by --old, not the objects that the server stores")
     parser.add_argument("--json", help="a file for all differences and counts")
     arguments = parser.parse_args()
     # The servers and temporary files are removed, too, when the script is stopped.
@@ -137,6 +138,12 @@ def renamed(given, number, is_definition):
 
 def is_crd(document):
     return any(each.get("kind") == CRD and str(each.get("apiVersion")).startswith("apiextensions.k8s.io/") for each in document.objects)
+
+
+def identities(document):
+    """The namespace and name of an object that has a namespace, and of one that has none."""
+    metadata = document.object().get("metadata") or {}
+    return {(metadata.get("namespace") or "default", metadata.get("name")), ("", metadata.get("name"))}
 
 
 def variants(everything, folder, arguments):
@@ -246,14 +253,23 @@ class Repository:
         objects = self.mutated([*numbered[0].values()], self.arguments.updates, False) if numbered else []
         old = os.path.join(self.work, "old")
         os.makedirs(old)
+        old_manifests, manifests = [], [*(numbered[0].values() if numbered else []), *(each for each in self.crds if len(each.objects) == 1)]
         # An object is served in every version of its kind; it is written once.
         chosen = {(version.split("/")[0], kind): version for version, kind in sorted(self.served)}
         for (group, kind), version in chosen.items():
             if (group, kind) in self.defined | {("apiextensions.k8s.io", CRD)}:
                 path, plural, _ = self.served[version, kind]
                 stored = self.plane.send("GET", f"{path}/{plural}")[1]
+                if self.arguments.manifests:
+                    exists = {(each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in stored["items"]}
+                    of_kind = [each for each in manifests if each.object().get("kind") == kind and identities(each) & exists]
+                    old_manifests += of_kind
+                    continue
                 with open(os.path.join(old, f"{kind}.{version.replace('/', '_')}.json"), "w") as file:
                     json.dump({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": version, "kind": kind, **each} for each in stored["items"]]}, file)
+        if old_manifests:
+            old = os.path.join(self.work, "manifests")
+            documents.write(old, dict(enumerate(old_manifests)))
         self.create_namespaces(objects)
         self.pass_("updated", objects, [*self.crd_flags(), "--old", old])
         self.pass_("updated", crds, ["--old", old])

@@ -105,6 +105,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         user_agent: text(header::USER_AGENT),
         user: impersonated.or(user),
         skips_admission: false,
+        skips_validation: false,
         hides_dry_run: false,
         is_encoded: false,
         empties: None,

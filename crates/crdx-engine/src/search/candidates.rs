@@ -6,7 +6,7 @@
 use super::differing::DifferingNode;
 use super::place::placed;
 use crate::examples::boundaries::beyond;
-use crate::examples::changes::{Changes, changed, of_error, of_unions, texts_of};
+use crate::examples::changes::{Change, Changes, changed, of_error, of_unions, texts_of};
 use crate::examples::generate::{self, ExampleFields};
 use crate::schema_steps::{SchemaStep, is_type_or_metadata, steps_below};
 use crdx_server::schema::Schema;
@@ -17,6 +17,8 @@ use std::collections::{HashSet, VecDeque};
 const MAX_VALUES: usize = 120;
 /// The maximum number of optional fields.
 const MAX_FIELDS: usize = 600;
+/// The maximum number of patterns of a node.
+const MAX_PATTERNS: usize = 16;
 /// The number of generated values of a node.
 const GENERATED: usize = 4;
 
@@ -48,6 +50,19 @@ pub fn at_differences(nodes: &[DifferingNode<'_>]) -> Vec<Edit> {
         removal.chain(placed).chain(required(node)).collect::<VecDeque<_>>()
     });
     in_turn(of_nodes.collect())
+}
+
+/// Returns edits of the name if the new schema limits names in another way. The schema of an object need not list its name.
+pub fn of_names(old: &Schema, new: &Schema) -> Vec<Edit> {
+    let of = |root: &Schema| Some(root.properties.get("metadata")?.properties.get("name")?.as_ref().clone());
+    let Some(after) = of(new) else { return Vec::new() };
+    let before = of(old).unwrap_or_else(|| Schema { type_: "string".to_owned(), ..Schema::default() });
+    if before == after {
+        return Vec::new();
+    }
+    let path = || vec!["metadata".to_owned(), "name".to_owned()];
+    let names = values(Some(&before), Some(&after)).into_iter().filter(|value| value.as_str().is_some());
+    names.map(|name| Edit::Change(vec![Change { path: path(), value: Some(name) }])).collect()
 }
 
 /// Returns edits that remove fields that the new schema requires.
@@ -136,6 +151,9 @@ pub fn values(old: Option<&Schema>, new: Option<&Schema>) -> Vec<Value> {
         .into_iter()
         .flat_map(|fields| (0..GENERATED).map(move |number| generate::value(known, fields, number)))
         .collect();
+    if let (Some(old), Some(new)) = (old, new) {
+        all.extend(of_numbers(old, new, &made));
+    }
     all.extend(pair(known));
     let narrow = limited(known, new);
     for value in &made {
@@ -145,13 +163,37 @@ pub fn values(old: Option<&Schema>, new: Option<&Schema>) -> Vec<Value> {
     all.extend(made);
     if known.type_ == "string" || known.x_int_or_string {
         all.extend([new, old].into_iter().flatten().flat_map(texts_of).map(Value::from));
-        all.extend(samples(known).into_iter().map(Value::from));
+        all.extend(patterns(known).into_iter().flat_map(|pattern| samples(known, pattern)).map(Value::from));
     }
     all.extend([old, new].into_iter().flatten().flat_map(|schema| schema.enum_.iter().cloned()));
     if known.type_ == "boolean" {
         all.extend([Value::Bool(true), Value::Bool(false)]);
     }
     distinct(all, MAX_VALUES)
+}
+
+/// Returns numbers that only the old type or format has: fractions, and integers and fractions beyond the range of a format.
+fn of_numbers(old: &Schema, new: &Schema, made: &[Value]) -> Vec<Value> {
+    let mut all = Vec::new();
+    if old.type_ == "number" && new.type_ != "number" {
+        let as_float = |value: &Value| match value {
+            Value::Int(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        };
+        let numbers = made.iter().filter_map(as_float).chain([0.0]);
+        all.extend(numbers.flat_map(|number| [number + 0.5, number - 0.5]).map(Value::Float));
+    }
+    if old.format != new.format {
+        match (old.type_.as_str(), new.format.as_str()) {
+            ("integer" | "number", "int32") => {
+                all.extend([i64::from(i32::MAX) + 1, i64::from(i32::MIN) - 1].map(Value::Int));
+            }
+            ("number", "float") => all.extend([f64::MAX, f64::MIN].map(Value::Float)),
+            _ => {}
+        }
+    }
+    all
 }
 
 /// Returns the old schema with the limits of the new one, whose boundaries are of interest.
@@ -191,10 +233,17 @@ fn pair(schema: &Schema) -> Option<Value> {
     Some(vec![first, second].into())
 }
 
-/// Returns texts that match the pattern of a node, of different lengths.
-fn samples(schema: &Schema) -> Vec<String> {
-    let Ok(pattern) = crdx_regexp::Regexp::new(&schema.pattern) else { return Vec::new() };
-    if schema.pattern.is_empty() || pattern.size() > 5_000 {
+/// Returns the patterns of a node and of the branches of its unions.
+fn patterns(schema: &Schema) -> Vec<&str> {
+    let branches = schema.all_of.iter().chain(&schema.any_of).chain(&schema.one_of);
+    let all = std::iter::once(schema).chain(branches).map(|branch| branch.pattern.as_str());
+    all.filter(|pattern| !pattern.is_empty()).take(MAX_PATTERNS).collect()
+}
+
+/// Returns texts that match a pattern of a node, of different lengths.
+fn samples(schema: &Schema, pattern: &str) -> Vec<String> {
+    let Ok(pattern) = crdx_regexp::Regexp::new(pattern) else { return Vec::new() };
+    if pattern.size() > 5_000 {
         return Vec::new();
     }
     let least = schema.min_length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0).min(4096);

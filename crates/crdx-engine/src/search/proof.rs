@@ -4,7 +4,7 @@
 //! claim follows from the differences; false means nothing. A difference that is not listed here proves nothing.
 
 use super::differing::without_children;
-use crate::schema_steps::{below, steps_below, takes_unknown};
+use crate::schema_steps::{SchemaStep, below, is_type_or_metadata, steps_below, takes_unknown};
 use crdx_server::crd::Spec;
 use crdx_server::schema::Schema;
 
@@ -163,14 +163,33 @@ fn fields_of(node: &Schema) -> Schema {
 /// Returns true if `holds` for all children, and if `new` has more children at most where no object of `old` has the field and
 /// none gets it by a default.
 fn children(old: &Schema, new: &Schema, holds: &dyn Fn(&Schema, &Schema) -> bool) -> bool {
-    let kept =
-        steps_below(old).into_iter().all(|(step, before)| below(new, &step).is_some_and(|after| holds(before, after)));
-    let mut added = steps_below(new).into_iter().filter(|(step, _)| below(old, step).is_none()).peekable();
+    // Every object has a name, whether the schema lists it or not.
+    let is_implicit = |step: &SchemaStep, after: &Schema| is_type_or_metadata(step) && is_unconstrained(after);
+    let holds = |step: &SchemaStep, before: &Schema, after: &Schema| {
+        let may_differ = !is_type_or_metadata(step) || is_unconstrained(after);
+        before == after || (may_differ && holds(before, after))
+    };
+    let kept = steps_below(old)
+        .into_iter()
+        .all(|(step, before)| below(new, &step).is_some_and(|after| holds(&step, before, after)));
+    let mut added = steps_below(new)
+        .into_iter()
+        .filter(|(step, node)| below(old, step).is_none() && !is_implicit(step, node))
+        .peekable();
     if added.peek().is_none() {
         return kept;
     }
     let is_closed = !takes_unknown(old) && !takes_unknown(new);
-    kept && is_closed && old.type_ == "object" && added.all(|(_, node)| node.default.is_none())
+    kept && is_closed
+        && old.type_ == "object"
+        && added.all(|(step, node)| node.default.is_none() && !is_type_or_metadata(&step))
+}
+
+/// Returns true if a node and those below it have a type and nothing else.
+fn is_unconstrained(node: &Schema) -> bool {
+    let own = without_children(node);
+    own == Schema { type_: own.type_.clone(), ..Schema::default() }
+        && steps_below(node).into_iter().all(|(_, child)| is_unconstrained(child))
 }
 
 fn has_rules(schema: &Schema) -> bool {
@@ -243,6 +262,22 @@ mod tests {
         let old = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}";
         let new = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}, b: {type: integer}}}";
         assert_eq!(proofs(old, new), (false, false));
+    }
+
+    #[test]
+    fn a_limit_of_names_concerns_objects_whose_schema_has_no_name() {
+        let of = |metadata: &str| {
+            let schema = format!("        {{type: object, properties: {{spec: {{type: object}}{metadata}}}}}");
+            crd::decode(&kites(&schema)).unwrap().crd.spec
+        };
+        let limited = of(", metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}");
+        let plain = of(", kind: {type: string}, metadata: {type: object}");
+        for old in [of(""), plain.clone()] {
+            assert!(!accepts_all(&old, &limited, "v1"));
+            assert!(accepts_all(&limited, &limited, "v1"));
+        }
+        assert!(accepts_all(&of(""), &plain, "v1"));
+        assert!(!accepts_all(&of(""), &of(", kind: {type: string, enum: [Boat]}"), "v1"));
     }
 
     #[test]

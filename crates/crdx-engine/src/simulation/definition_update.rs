@@ -2,14 +2,16 @@
 
 use super::admission::admitted;
 use super::context::SimulationContext;
-use super::existing::{Found, Lookup};
+use super::existing::{Found, Lookup, manifest};
 use super::unsent::{Unsent, not_determined};
+use crate::kubectl::Verb;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{ObjectTarget, send};
 use crate::report::{Identity, ObjectReport};
 use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::removed_versions::RemovedVersions;
+use crdx_server::apply::client_side;
 use crdx_server::server::Server;
 use crdx_value::Value;
 
@@ -33,6 +35,10 @@ pub fn update(
                 None => server.build(),
             };
             let target = ObjectTarget::definition(&identity.name);
+            let is_applied = updates.request_kind.verb == Verb::Apply
+                && updates.existing.is_given()
+                && manifest::is_manifest_of_crd(&old);
+            let old = if is_applied { client_side::with_last_applied(*old) } else { *old };
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
             server
                 .seed_definition(&old, context.request_options.now)

@@ -1,5 +1,6 @@
 //! Finds existing objects in files or in the cluster, by the kind, namespace and name of the new object.
 
+pub(super) mod manifest;
 mod pending;
 
 use super::known_cluster::given::GivenObjects;

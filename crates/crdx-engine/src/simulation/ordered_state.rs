@@ -34,6 +34,9 @@ use crdx_value::suggest;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// The version in which servers take CRDs: kubectl sends no request for another one.
+const SERVED: &str = "apiextensions.k8s.io/v1";
+
 /// State that depends on the order of the input: the CRDs, and the names of objects.
 #[derive(Debug)]
 pub struct OrderedState {
@@ -95,7 +98,8 @@ impl OrderedState {
                 self.invalid.entry(defined(object.value())).or_insert_with(|| item.location.clone());
                 return Destination::Report(Box::new(item));
             }
-            let is_sent = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
+            let has_name = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
+            let is_sent = has_name && identity.api_version == SERVED;
             let send = || definition_update::update(simulator.context(), object.value(), &identity, &object.finder());
             let update = if is_sent { send() } else { None };
             // An existing CRD is created, too, because later objects need it.
@@ -349,7 +353,7 @@ impl OrderedState {
         (request_kind, level): (Option<&RequestKind>, FieldValidation),
     ) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::None);
-        if identity.api_version != "apiextensions.k8s.io/v1" {
+        if identity.api_version != SERVED {
             let names = defined(object.value());
             let item = not_served(simulator.server.release(), identity, &mut object);
             self.invalid.entry(names).or_insert_with(|| item.location.clone());

@@ -4,6 +4,7 @@
 mod dropped_status;
 pub(crate) mod exchange;
 mod existing;
+mod field_managers;
 mod report;
 pub(super) mod send;
 
@@ -93,7 +94,9 @@ fn submit_value(
     let server = &*resource.server(context);
     let is_reproducible = resource.is_reproducible(context, locator);
     let (address, cluster) = (&address, &cluster);
-    let submission = Submission { context, server, resource, address, cluster, locator, absent, is_reproducible };
+    let hides_managers = existing.as_ref().is_some_and(|(existing, _)| field_managers::are_unknown(context, existing));
+    let submission =
+        Submission { context, server, resource, address, cluster, locator, absent, is_reproducible, hides_managers };
     let of = (resource, &identity, address);
     let lock = resource.lock(context);
     let exchange = Exchange::begin(server, of, (lock, context.admission.is_some()), existing.is_some());
@@ -136,6 +139,10 @@ fn send(
             let after = end(exchange);
             let simulated = report::of_answer(submission, (answer, status.as_ref()), identity.clone());
             if submission.absent.is_none() { Simulated { stored: after, ..simulated } } else { simulated }
+        }
+        Ok(answer) if submission.hides_managers && field_managers::is_conflict(&answer.response) => {
+            let item = field_managers::unknown().item(identity.clone(), submission.locator);
+            Simulated { item, stored: end(exchange) }
         }
         Ok(answer) => {
             let simulated = report::of_answer(submission, (answer, None), identity.clone());

@@ -108,6 +108,7 @@ impl<'r> Run<'r> {
         let nodes = differing::nodes(&old, &new);
         self.examples();
         let mut edits = candidates::at_differences(&nodes);
+        edits.extend(candidates::of_names(&old, &new));
         self.edits(&edits);
         self.all(candidates::at_rules(&new, &self.bases.clone(), &nodes));
         if let Some(base) = self.bases.last() {

@@ -50,9 +50,25 @@ fn the_smallest_rejected_object_is_found() {
             r#"{"a":["",""]}"#,
         ),
         ("{type: string}", "{type: integer}", r#"{"a":""}"#),
+        (
+            "{type: string, anyOf: [{pattern: ^a}, {pattern: b$}]}",
+            "{type: string, anyOf: [{pattern: ^a}, {pattern: c$}]}",
+            r#"{"a":"b"}"#,
+        ),
+        ("{type: number}", "{type: integer}", r#"{"a":1.5}"#),
+        ("{type: number, minimum: 3, maximum: 4}", "{type: integer, minimum: 3, maximum: 4}", r#"{"a":3.5}"#),
+        ("{type: integer}", "{type: integer, format: int32}", r#"{"a":2147483648}"#),
     ] {
         assert_eq!(created(&of(old), &of(new)), object, "{old} {new}");
     }
+}
+
+#[test]
+fn a_limit_of_names_rejects_a_longer_name() {
+    let of = |metadata: &str| kites(&format!("        {{type: object, properties: {{{metadata}}}}}"));
+    let version = compared(&of(""), &of("metadata: {type: object, properties: {name: {type: string, maxLength: 20}}}"));
+    let Some(Answer::Found(found)) = version.answer(Question::CreateRejected) else { panic!("{version:?}") };
+    assert_eq!(found.object.str_at(&["metadata", "name"]).map(str::len), Some(21));
 }
 
 #[test]

@@ -278,6 +278,68 @@ fn an_old_object_may_have_an_unserved_version_with_the_same_fields() {
 }
 
 #[test]
+fn a_crd_in_a_version_that_is_not_served_is_no_update() {
+    let simulator = simulator_of(RequestKind::default(), Some(&definition()));
+    let removed = definition().replacen("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1);
+    let report = reports_of(&simulator, &removed).remove(0);
+    assert_eq!(report.verdict, Verdict::Rejected);
+    assert_eq!(
+        report.errors[0].message,
+        "no matches for kind \"CustomResourceDefinition\" in version \"apiextensions.k8s.io/v1beta1\""
+    );
+}
+
+/// A custom resource with a field that [`kite`] does not have.
+fn tagged_kite(metadata: &str) -> String {
+    kite(7).replacen("name: a", &format!("name: a, labels: {{team: a}}{metadata}"), 1)
+}
+
+#[test]
+fn a_field_of_an_old_manifest_that_the_new_one_lacks_is_removed() {
+    let labels = |verb: Verb, metadata: &str| {
+        let request_kind = RequestKind { verb, ..RequestKind::default() };
+        let simulator = simulator_of(request_kind, Some(&tagged_kite(metadata)));
+        let report = reports_of(&simulator, &[definition(), kite(8)].concat()).pop().unwrap();
+        assert_eq!(report.verdict, Verdict::Accepted, "{verb:?}: {:?}", report.errors);
+        report.object.unwrap().at(&["metadata", "labels"]).is_some()
+    };
+    for verb in [Verb::Apply, Verb::ServerSide, Verb::Replace] {
+        assert!(!labels(verb, ""), "{verb:?}");
+    }
+    // The object of a cluster without kubectl's annotation was not created by kubectl apply.
+    assert!(labels(Verb::Apply, ", uid: u"));
+}
+
+#[test]
+fn conflicts_with_an_old_object_without_field_managers_are_not_decided() {
+    let verdict = |metadata: &str, force: bool| {
+        let request_kind = RequestKind { verb: Verb::ServerSide, force, ..RequestKind::default() };
+        let simulator = simulator_of(request_kind, Some(&tagged_kite(metadata)));
+        reports_of(&simulator, &[definition(), kite(8)].concat()).pop().unwrap().verdict
+    };
+    assert_eq!(verdict(", uid: u", false), Verdict::CannotTell);
+    assert_eq!(verdict(", uid: u", true), Verdict::Accepted);
+    assert_eq!(verdict(", uid: u, managedFields: []", false), Verdict::Rejected);
+}
+
+#[test]
+fn an_old_manifest_may_violate_its_crd() {
+    let definition = definition().replacen("maximum: 100", "minimum: 3", 1);
+    let simulator = simulator_of(RequestKind { verb: Verb::ServerSide, ..RequestKind::default() }, Some(&kite(1)));
+    let report = reports_of(&simulator, &[definition, kite(8)].concat()).pop().unwrap();
+    assert_eq!(report.verdict, Verdict::Accepted, "{:?}", report.errors);
+}
+
+#[test]
+fn a_field_of_an_old_crd_that_the_new_one_lacks_is_removed() {
+    let labelled = definition().replacen("name: kites", "labels: {team: a}, name: kites", 1);
+    let labelled = labelled + "status: {storedVersions: [v1]}\n";
+    let simulator = simulator_of(RequestKind::default(), Some(&labelled));
+    let report = reports_of(&simulator, &definition()).remove(0);
+    assert_eq!(report.object.unwrap().at(&["metadata", "labels"]), None);
+}
+
+#[test]
 fn a_create_of_an_existing_object_is_refused() {
     let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";

@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// The existing object of a request.
 #[derive(Debug)]
 pub enum ExistingObject {
-    /// It is in the cluster, in a file of existing objects, or an earlier input of the same name is stored.
+    /// It is in the cluster, was read from one, or an earlier input of the same name is stored.
     Stored(Value),
-    /// An earlier input has this text, and the same command creates it.
-    Input(Value),
+    /// A manifest that the same command applied: an earlier input, or an old object that no server wrote.
+    Manifest(Value),
 }
 
 /// The reason why no server could have stored an existing object.
@@ -144,9 +144,9 @@ impl<'a> Exchange<'a> {
         request_kind: &RequestKind,
         options: RequestOptions,
     ) -> Result<(), NotStorable> {
-        let (object, is_input) = match existing {
+        let (object, is_manifest) = match existing {
             ExistingObject::Stored(object) => (object, false),
-            ExistingObject::Input(object) => (object, true),
+            ExistingObject::Manifest(object) => (object, true),
         };
         let mut object = kubectl_errors::in_namespace(object, self.identity);
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
@@ -164,15 +164,15 @@ impl<'a> Exchange<'a> {
             }
         }
         let is_incomplete = !self.resource.is_defined() && object.str_at(&["metadata", "uid"]).is_none();
-        if is_input || is_incomplete {
+        if is_manifest || is_incomplete {
+            let kind = if is_manifest { first_request(request_kind) } else { by_create() };
             let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, ..options };
-            // Unlike `kubectl apply`, a create adds no annotation, so the patch removes nothing that the input leaves out.
-            let by_create = RequestKind { verb: Verb::Create, ..RequestKind::default() };
-            let kind = if is_input { request_kind } else { &by_create };
-            let mut request = send::create(own.target(PatchType::Merge, None), object.clone(), kind, options);
-            request.skips_admission = true;
-            if self.server.handle_owned(request).code < 300 {
-                return Ok(());
+            let target = own.target(PatchType::Merge, None);
+            if let Ok(mut request) = send::for_absent(self.server, target, object.clone(), &kind, options) {
+                (request.skips_admission, request.skips_validation) = (true, is_manifest);
+                if self.server.handle_owned(request).code < 300 {
+                    return Ok(());
+                }
             }
         }
         Ok(self.server.seed(&own.definition, &own.namespace, object)?)
@@ -190,6 +190,17 @@ impl<'a> Exchange<'a> {
         }
         after
     }
+}
+
+/// The request that creates an object and adds no annotation, so that a later patch removes nothing that the input leaves out.
+fn by_create() -> RequestKind {
+    RequestKind { verb: Verb::Create, ..RequestKind::default() }
+}
+
+/// The request by which the command of a request created the object.
+fn first_request(request_kind: &RequestKind) -> RequestKind {
+    let verb = if request_kind.verb == Verb::Replace { Verb::Create } else { request_kind.verb };
+    RequestKind { verb, manager: request_kind.manager.clone(), ..RequestKind::default() }
 }
 
 /// The version whose conversion changes fields that the newer version has, too: an empty selector

@@ -3,7 +3,7 @@
 use super::exchange::ExistingObject;
 use crate::report::Identity;
 use crate::simulation::context::SimulationContext;
-use crate::simulation::existing::{ExistingObjects, Found, Lookup};
+use crate::simulation::existing::{ExistingObjects, Found, Lookup, manifest};
 use crate::simulation::resource::SimulatedResource;
 use crate::simulation::simulated::Before;
 use crate::simulation::unsent::{Unsent, not_determined};
@@ -32,8 +32,8 @@ pub fn read(
         Ok(None) => {}
         Ok(Some((earlier, is_text))) => {
             let has_uid = earlier.str_at(&["metadata", "uid"]).is_some();
-            let is_input = is_text || !resource.is_defined() && !has_uid;
-            let earlier = if is_input { ExistingObject::Input(earlier) } else { ExistingObject::Stored(earlier) };
+            let is_manifest = is_text || !resource.is_defined() && !has_uid;
+            let earlier = if is_manifest { ExistingObject::Manifest(earlier) } else { ExistingObject::Stored(earlier) };
             return Existence::Exists(earlier, None);
         }
         Err(lost) => return Existence::Unknown(lost),
@@ -46,7 +46,9 @@ pub fn read(
     match existing.read(before.pending, wanted, resource.plural()) {
         Found::Nothing => Existence::Absent,
         Found::Object(old, location) => {
-            Existence::Exists(ExistingObject::Stored(*old), Some(format!(" at {location}")))
+            let is_manifest = existing.is_given() && manifest::is_manifest(&old);
+            let old = if is_manifest { ExistingObject::Manifest(*old) } else { ExistingObject::Stored(*old) };
+            Existence::Exists(old, Some(format!(" at {location}")))
         }
         Found::Error(error) if !resource.is_defined() => {
             if let ExistingObjects::Cluster(cluster) = existing {

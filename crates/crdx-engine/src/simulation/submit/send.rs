@@ -36,6 +36,8 @@ pub struct Submission<'a> {
     pub absent: Option<Operation>,
     /// True if creating the object again gives the same object.
     pub is_reproducible: bool,
+    /// True if the managers of the existing object's fields are not known.
+    pub hides_managers: bool,
 }
 
 /// The answer to a request.

@@ -71,6 +71,8 @@ pub struct Request {
     pub user: Option<UserInfo>,
     /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
+    /// True to create an object without validation, as one that another release of a CRD accepted. Also for preparation.
+    pub skips_validation: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
     /// True if the body is a value as the Go type of the resource encodes it ([`crdx_types::encode`]). It is neither checked
@@ -109,6 +111,7 @@ impl Request {
             user_agent: None,
             user: None,
             skips_admission: false,
+            skips_validation: false,
             hides_dry_run: false,
             is_encoded: false,
             empties: None,
