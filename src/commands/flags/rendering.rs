@@ -17,7 +17,7 @@ pub struct Rendering {
     /// A variable of postBuild of a Flux Kustomization; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Files", requires = "render")]
     pub substitute: Vec<(String, String)>,
-    /// A URL of this repository, by which GitRepositories of Flux name it (the remotes of git by default); may be repeated
+    /// A URL by which sources of Flux name this repository (the remotes of git by default); may be repeated
     #[arg(long, value_name = "URL", help_heading = "Files", requires = "render")]
     pub repository_url: Vec<String>,
     /// Let kustomize inflate charts (`helmCharts`), as its --enable-helm

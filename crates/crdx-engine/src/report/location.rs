@@ -197,6 +197,8 @@ mod tests {
             SourceLocation::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
             4..5
         );
+        let wide = SourceLocation::at(&source, "a: ü".as_bytes(), FIRST, Position { line: 1, column: 4 });
+        assert_eq!(wide.excerpt, Some(Excerpt { line: "a: ü".to_owned(), part: 3..5 }), "a whole character");
         // A position past the end refers to the end.
         assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");

@@ -74,10 +74,11 @@ fn remotes(directory: &Path) -> Option<Vec<String>> {
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
             is_remote = line.starts_with("[remote ");
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| is_remote) {
-            if name.trim().eq_ignore_ascii_case("url") {
-                urls.push(value.trim().trim_matches('"').to_owned());
-            }
+        } else if let Some((name, value)) = line.split_once('=')
+            && is_remote
+            && name.trim().eq_ignore_ascii_case("url")
+        {
+            urls.push(value.trim().trim_matches('"').to_owned());
         }
     }
     Some(urls)
