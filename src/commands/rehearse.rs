@@ -1,8 +1,10 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs of an [`operator`], or of new [`policies`]. The [`objects`]
+//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs of an [`operator`], of new
+//! [`policies`], or of an upgrade of [`kubernetes`]. The [`objects`]
 //! are streamed from files or, page by page, from the cluster; they are not kept in memory.
 
 pub mod args;
 mod definition;
+mod kubernetes;
 mod objects;
 mod operator;
 mod planned;
@@ -21,9 +23,10 @@ use std::io::Write as _;
 
 /// Runs the command.
 pub fn run(args: &args::Rehearse, color: flags::Color) -> Result<Exit, Error> {
-    let done = match &args.definition {
-        Some(path) => upgrade(args, path, color),
-        None => policies::run(args, color),
+    let done = match (&args.definition, &args.kubernetes.kubernetes_version) {
+        (Some(path), _) => upgrade(args, path, color),
+        (None, Some(releases)) if !args.policies.are_given() => kubernetes::run(args, releases, color),
+        (None, _) => policies::run(args, color),
     };
     match done {
         Err(error @ (Error::Usage(_) | Error::Input(_) | Error::Cluster(_))) => {

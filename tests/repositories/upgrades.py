@@ -6,7 +6,7 @@ Usage: upgrades.py PROGRAM ASSETS OLD NEW OBJECTS [--work FOLDER]
 OLD and NEW are folders with CRDs of two releases, OBJECTS a folder or file with custom resources; ASSETS has kube-apiserver and etcd
 (tests/apiserver/kube-apiserver.sh). The objects that the server stores under the old CRDs are rehearsed as it returns them. Then the
 CRDs are replaced, a label is added to each object, and each is created again in a dry run. The script prints the numbers of objects
-by the answers of both, and every difference. Conversion webhooks are not called: CRDs keep only their storage version's conversion.
+by the answers of both, and every difference, also of the fields that the server no longer returns. Conversion webhooks are not called: CRDs keep only their storage version's conversion.
 """
 import argparse, collections, json, os, pathlib, subprocess, sys, time
 
@@ -126,6 +126,17 @@ def expected(item):
     return item.get("unrelatedEdit") != "blocked" and "unreadable" not in item, not item.get("errors") and "unreadable" not in item
 
 
+def missing(before, after, path=""):
+    """The paths of the values that only the first reading has, without metadata."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before:
+            if path or key not in ("metadata", "apiVersion"):
+                yield from missing(before[key], after[key], f"{path}.{key}".lstrip(".")) if key in after else [f"{path}.{key}".lstrip(".")]
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after)):
+            yield from missing(one, other, f"{path}[{index}]")
+
+
 def observed(server, crd, one):
     version = next(iter([v for v in served(crd) if one["apiVersion"].endswith("/" + v)] or served(crd)))
     path = collection(crd, version)
@@ -172,7 +183,9 @@ def main():
                 continue
             answers, now = observed(server, news[name], one)
             words = ["next write " + ("accepted" if answers[0] else "rejected"), "create " + ("accepted" if answers[1] else "rejected")]
-            lost = [path for path in (item or {}).get("lost", [])]
+            lost, predicted = set(missing(one, now)), {field["path"] for field in (item or {}).get("lost", [])}
+            if now and lost != predicted:
+                differences.append(f"{one['kind']} {one['metadata']['name']}: the server loses {sorted(lost)}, the rehearsal {sorted(predicted)}")
             counts[", ".join(words + (["loses fields"] if lost else []))] += 1
             if answers != expected(item):
                 differences.append(f"{one['kind']} {one['metadata']['name']}: the server {words}, the rehearsal {json.dumps(item)[:600]}")

@@ -5,6 +5,8 @@
 
 mod columns;
 #[cfg(feature = "simulator")]
+pub mod kubernetes;
+#[cfg(feature = "simulator")]
 pub mod policies;
 mod replace;
 

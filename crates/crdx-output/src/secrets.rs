@@ -1,6 +1,6 @@
 //! Hides the values of Secrets. Reports are kept and shared, unlike the files that they are about.
 
-use crdx_engine::report::{Diagnostic, Identity, ObjectReport, Remark, SourceLocation};
+use crdx_engine::report::{Diagnostic, Difference, Identity, ObjectReport, Remark, SourceLocation};
 use crdx_text::documents::names_secret;
 use crdx_value::{Map, Value};
 
@@ -39,6 +39,19 @@ pub fn hide_values(
     }
 }
 
+/// Hides the values of a Secret in a difference.
+pub fn hide_difference(identity: &Identity, difference: &mut Difference) {
+    if !is_secret(identity) {
+        return;
+    }
+    let Difference { lost, appearing, defaulted, changed } = difference;
+    let values = lost.iter_mut().chain(appearing).chain(defaulted);
+    values.for_each(|(_, value)| *value = SAME.into());
+    for (_, before, after) in changed {
+        (*before, *after) = (BEFORE.into(), AFTER.into());
+    }
+}
+
 /// Replaces the values in the data of a Secret as `kubectl diff` does (`Masker` in `k8s.io/kubectl/pkg/cmd/diff`). Values
 /// that differ stay different.
 fn mask(mut before: Option<&mut Value>, mut after: Option<&mut Value>) {
@@ -74,6 +87,20 @@ mod tests {
     use crdx_engine::report::{Excerpt, Verdict};
     use crdx_text::json;
     use crdx_value::json::to_string;
+
+    #[test]
+    fn values_in_differences_of_secrets_are_hidden() {
+        let shown = |kind: &str| {
+            let own = || ("data.password".to_owned(), Value::from("hunter2"));
+            let changed = vec![("type".to_owned(), Value::from("hunter2"), Value::from("hunter3"))];
+            let mut difference =
+                Difference { lost: vec![own()], defaulted: vec![own()], changed, ..Difference::default() };
+            let identity = Identity { api_version: "v1".to_owned(), kind: kind.to_owned(), ..Identity::default() };
+            hide_difference(&identity, &mut difference);
+            format!("{difference:?}").matches("hunter").count()
+        };
+        assert_eq!((shown("Secret"), shown("ConfigMap")), (0, 4));
+    }
 
     #[test]
     fn source_lines_of_secrets_are_hidden() {

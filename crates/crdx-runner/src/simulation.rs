@@ -112,6 +112,20 @@ pub struct RunSummary {
 /// # Errors
 /// Returns an error if standard input is given twice, or a temporary file cannot be written.
 pub fn run(plan: &Plan, show: &mut (dyn FnMut(ObjectReport) + Send)) -> io::Result<RunSummary> {
+    let options = crdx_input::InputOptions { whole_lists: true, ..plan.options.clone() };
+    let input = Sources::open_all(&plan.filenames, options).and_kustomizations(&plan.kustomizations);
+    run_entries(plan, input, show)
+}
+
+/// Simulates documents in place of those of the plan's files, as [`run`](self::run()) does.
+///
+/// # Errors
+/// Returns the errors of [`run`](self::run()).
+pub fn run_entries(
+    plan: &Plan,
+    input: impl Iterator<Item = InputEntry> + Send,
+    show: &mut (dyn FnMut(ObjectReport) + Send),
+) -> io::Result<RunSummary> {
     let inputs = [&plan.filenames, &plan.crds, &plan.old, &plan.policies.paths];
     let readers = inputs.into_iter().filter(|paths| paths.iter().any(|p| p == "-"));
     if readers.count() > 1 {
@@ -125,8 +139,6 @@ pub fn run(plan: &Plan, show: &mut (dyn FnMut(ObjectReport) + Send)) -> io::Resu
         show(item);
     };
     let mut simulation = Simulation::prepare(Arc::new(plan.clone()), &mut show);
-    let options = crdx_input::InputOptions { whole_lists: true, ..plan.options.clone() };
-    let input = Sources::open_all(&plan.filenames, options).and_kustomizations(&plan.kustomizations);
     // The error about `--crds` is reported; without these CRDs, all objects would have errors.
     if !simulation.lacks_definitions {
         simulation.simulate(input, &mut show)?;

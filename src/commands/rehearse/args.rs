@@ -21,6 +21,12 @@ use std::path::PathBuf;
   kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline \\
     --kubernetes-version 1.34..1.37
 
+  # The effect of an upgrade of the cluster to 1.37 on everything that it stores
+  kubectl crdx rehearse --kubernetes-version 1.37
+
+  # The same offline, from 1.34 to 1.37
+  kubectl crdx rehearse --kubernetes-version 1.34..1.37 -f cluster/ --offline
+
   # Which stored objects new admission policies would deny, warn about or change
   kubectl crdx rehearse --policies new-policies.yaml
 
@@ -34,7 +40,7 @@ Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is de
 rejected, 2 rehearse cannot tell, or the usage is wrong.")]
 pub struct Rehearse {
     /// A file, directory or archive with the new CRD, or with all CRDs of an operator
-    #[arg(value_name = "NEW_CRD", required_unless_present = "policies", conflicts_with = "policies")]
+    #[arg(value_name = "NEW_CRD", required_unless_present_any = ["policies", "kubernetes_version"], conflicts_with = "policies")]
     pub definition: Option<String>,
     /// A file, directory or archive with the current CRDs, or git:REF for the new ones as of a commit [default: that of the cluster; with --offline none, and objects are read unchanged]
     #[arg(long, value_name = "OLD_CRD")]

@@ -1,6 +1,11 @@
-//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), of the CRDs of an [`operator`], or of new [`policies`].
+//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), of the CRDs of an [`operator`], of new [`policies`], or of an upgrade
+//! of [`kubernetes`].
 
 pub mod definition;
+pub mod kubernetes;
+mod kubernetes_counts;
+mod kubernetes_page;
+pub mod kubernetes_request;
 pub mod operator;
 mod operator_page;
 pub mod page;

@@ -1,5 +1,6 @@
 //! Reads the stored objects of the cluster one by one.
 
+use super::objects::CLUSTER;
 use crate::commands::progress::Progress;
 use crdx_cluster::{Connection, Error, JSON, Pages, Query};
 use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
@@ -11,7 +12,7 @@ pub struct InCluster;
 
 impl FieldLocator for InCluster {
     fn start(&self) -> SourceLocation {
-        SourceLocation::source(&"the cluster".into())
+        SourceLocation::source(&CLUSTER.into())
     }
 
     fn field(&self, _: &str) -> SourceLocation {

@@ -1,6 +1,7 @@
 //! Merges the items of several releases for one object: each finding occurs once, with the releases that report it.
 
-use super::{Diagnostic, ObjectReport, PrunedField, ReleaseAnswer, Verdict};
+use super::{Diagnostic, Difference, ObjectReport, PrunedField, ReleaseAnswer, Verdict};
+use crdx_value::Value;
 use crdx_value::release::{Release, ReleaseSet};
 use std::collections::HashMap;
 
@@ -28,12 +29,43 @@ pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport>
     let hidden = taken(|item| &mut item.hidden);
     let warnings = taken(|item| &mut item.warnings);
     let pruned = pruned(answers.iter_mut().map(|(release, item)| (*release, std::mem::take(&mut item.pruned))));
+    let release_difference = release_difference(&answers);
     // For equal verdicts, `max_by_key` returns the last one, which is the newest.
     let worst = answers.iter().max_by_key(|(_, item)| severity(item.verdict)).map(|(_, item)| item)?;
     let (verdict, is_unsent) = (worst.verdict, worst.is_unsent);
     let (reason, help, answer) = (worst.reason.clone(), worst.help.clone(), worst.answer.clone());
     let best = answers.into_iter().max_by_key(|(_, item)| std::cmp::Reverse(severity(item.verdict)))?.1;
-    Some(ObjectReport { verdict, releases, reason, help, answer, is_unsent, errors, hidden, warnings, pruned, ..best })
+    Some(ObjectReport {
+        verdict,
+        releases,
+        reason,
+        help,
+        answer,
+        is_unsent,
+        errors,
+        hidden,
+        warnings,
+        pruned,
+        release_difference,
+        ..best
+    })
+}
+
+/// Compares what the oldest and the newest release store. The API server writes metadata anew in each request.
+fn release_difference(answers: &[(Release, ObjectReport)]) -> Option<Box<Difference>> {
+    let stored = |(_, item): &(Release, ObjectReport)| {
+        let mut object = item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?;
+        object.as_object_mut()?.remove("metadata");
+        Some(object)
+    };
+    let (old, new) = (stored(answers.first()?)?, stored(answers.last()?)?);
+    if old == new {
+        return None;
+    }
+    let mut difference = Difference::between(&old, &new, &Value::Null);
+    // Releases differ in whether they write the empty time of a template.
+    difference.lost.retain(|(_, value)| !value.is_null());
+    (!difference.is_empty()).then(|| Box::new(difference))
 }
 
 /// Returns the rank of a verdict, in the order of exit codes.
@@ -153,6 +185,24 @@ mod tests {
         let merged = merged(vec![(release(30), once), (release(31), twice()), (release(32), twice())]).unwrap();
         let releases: Vec<String> = merged.errors.iter().map(|e| e.releases.as_ref().unwrap().to_string()).collect();
         assert_eq!(releases, ["1.30..1.32", "1.31, 1.32"]);
+    }
+
+    #[test]
+    fn the_newest_release_is_compared_with_the_oldest_if_both_accept() {
+        let stored = |text: &str| {
+            let object = crdx_text::yaml::read(text.as_bytes()).unwrap();
+            ObjectReport { object: Some(object), ..item(Verdict::Accepted, Vec::new()) }
+        };
+        let old = stored("{metadata: {uid: a}, spec: {a: 1, b: 2, d: null}}");
+        let new = stored("{metadata: {uid: b}, spec: {a: 1, c: 3}}");
+        let both = merged(vec![(release(31), old.clone()), (release(32), old.clone()), (release(33), new)]).unwrap();
+        let difference = both.release_difference.unwrap();
+        assert_eq!(difference.lost, [("spec.b".to_owned(), Value::Int(2))]);
+        assert_eq!(difference.defaulted, [("spec.c".to_owned(), Value::Int(3))]);
+        let same = merged(vec![(release(31), old.clone()), (release(32), old.clone())]).unwrap();
+        assert_eq!(same.release_difference, None);
+        let refused = merged(vec![(release(31), old), (release(32), item(Verdict::Rejected, Vec::new()))]).unwrap();
+        assert_eq!(refused.release_difference, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The result for one object.
 
-use super::{Admission, Diagnostic, Identity, PrunedField, Remark, Severity, SourceLocation, Verdict};
+use super::{Admission, Diagnostic, Difference, Identity, PrunedField, Remark, Severity, SourceLocation, Verdict};
 use crate::kubectl::Action;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
@@ -50,6 +50,8 @@ pub struct ObjectReport {
     pub sent: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
+    /// What the newest of several releases stores differently from the oldest, without metadata, if both accept the object.
+    pub release_difference: Option<Box<Difference>>,
     /// The `autoscaling/v1` Scale of the object, if the CRD has the scale subresource.
     pub scale: Option<Value>,
     /// The server's Table of the object.
@@ -84,6 +86,7 @@ impl ObjectReport {
             before: None,
             sent: None,
             object: None,
+            release_difference: None,
             scale: None,
             table: None,
             admission: None,

@@ -33,9 +33,9 @@ pub enum Unknown {
     /// The server accepts no object that the search tried: with an old CRD, under that CRD.
     #[error("no object was found that the server accepts")]
     NoObject,
-    /// A policy does not match creates.
-    #[error("the policy does not match creates, and no other requests are tried")]
-    NoCreate,
+    /// A policy matches neither creates nor updates.
+    #[error("the policy matches neither creates nor updates, and no other requests are tried")]
+    NoWrite,
     /// A policy depends on what is not known.
     #[error("the policy depends on what is not known: the user, a namespace, params or other objects")]
     PolicyInput,

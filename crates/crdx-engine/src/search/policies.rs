@@ -1,4 +1,4 @@
-//! Objects that new admission policies deny and the old ones allow. They are creates of custom resources and of built-in kinds.
+//! Objects that new admission policies deny and the old ones allow: creates and updates of custom resources and of built-in kinds.
 //!
 //! [`candidates`] changes valid objects where the expressions of the policies read them; [`probe`] sends them to servers with the
 //! policies.
@@ -25,13 +25,15 @@ use crdx_value::release::Release;
 use crdx_value::steps::{Steps, memory};
 use crdx_value::{Value, json};
 pub use probe::PolicyFailure;
-use probe::{PolicyProbe, PolicyServers, Verdict};
+use probe::{PolicyProbe, PolicyRequest, PolicyServers, Verdict};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The memory of all objects that are sent, in bytes, for each object of the effort.
 const MEMORY: u64 = 64 << 10;
 /// The number of valid objects that are changed further.
 const MAX_STARTS: usize = 48;
+/// The part of the effort, one of this number, that updates have for themselves.
+const UPDATES: usize = 4;
 
 /// The policies to compare, and what they are simulated with.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +57,7 @@ pub struct KindPolicies {
     pub kind: Kind,
     /// An object that all new policies allow.
     pub allowed: Answer,
-    /// For each policy, an object that it denies and the old policies allow.
+    /// For each policy, a create or update that it denies and the old policies allow.
     pub policies: Vec<PolicyAnswer>,
     /// The number of valid objects that were sent.
     pub tries: usize,
@@ -70,7 +72,7 @@ pub struct PolicyAnswer {
     pub location: SourceLocation,
     /// The effect of its failed validations.
     pub failure: PolicyFailure,
-    /// The smallest object that fails it.
+    /// The smallest create or update that fails it.
     pub answer: Answer,
 }
 
@@ -113,7 +115,11 @@ impl PolicyUpgrade<'_> {
         let expressions: BTreeSet<&String> = matching.iter().flat_map(|policy| &policy.expressions).collect();
         let candidates = Candidates::new(&schema, expressions);
         let mut run = Run::new(&probe, &candidates, effort);
-        run.search(&bases, matching.iter().filter(|policy| policy.matches_create).count());
+        // Updates need different valid objects, which the creates find.
+        let of_writes = matching.iter().filter(|policy| policy.matches_create || policy.matches_update);
+        run.creates(&bases, of_writes.count());
+        let of_updates = matching.iter().filter(|policy| policy.matches_update);
+        run.updates(&of_updates.map(|policy| policy.name.as_str()).collect());
         Some(run.answers(kind.clone(), matching))
     }
 
@@ -137,13 +143,15 @@ struct Run<'r> {
     probe: &'r PolicyProbe<'r>,
     candidates: &'r Candidates,
     starts: Vec<Value>,
-    /// The smallest object that fails, by policy.
-    found: BTreeMap<String, (Value, PolicyFailure)>,
+    /// A request that fails, by policy.
+    found: BTreeMap<String, (PolicyRequest, PolicyFailure)>,
     allowed: Option<Value>,
     undecided: BTreeSet<String>,
     seen: HashSet<String>,
     tries: usize,
     left: usize,
+    /// The updates that are left.
+    updates: usize,
     memory: Steps,
     random: Random,
 }
@@ -159,14 +167,15 @@ impl<'r> Run<'r> {
             undecided: BTreeSet::new(),
             seen: HashSet::new(),
             tries: 0,
-            left: effort.objects,
+            left: effort.objects.saturating_sub(effort.objects / UPDATES),
+            updates: effort.objects / UPDATES,
             memory: Steps::new((effort.objects as u64).saturating_mul(MEMORY)),
             random: Random::new(effort.seed),
         }
     }
 
-    /// Searches until `policies` policies have an object that fails, and one is allowed, or the effort is spent.
-    fn search(&mut self, bases: &[Value], policies: usize) {
+    /// Creates objects until `policies` policies have one that fails, and one is allowed, or the effort is spent.
+    fn creates(&mut self, bases: &[Value], policies: usize) {
         for base in bases {
             self.ask(base);
         }
@@ -205,37 +214,65 @@ impl<'r> Run<'r> {
         }
         self.left -= 1;
         let _ = self.memory.take(8 * memory(object) as u64);
-        let Some(Verdict { failures, undecided }) = self.probe.ask(object) else { return };
-        self.tries += 1;
-        let is_denied = failures.values().any(|(failure, _)| *failure == PolicyFailure::Denied);
-        if !is_denied && undecided.is_empty() && self.allowed.is_none() {
+        let request = PolicyRequest { object: object.clone(), updated: None };
+        let Some(verdict) = self.probe.ask(&request) else { return };
+        let is_allowed = self.note(request, verdict);
+        if is_allowed && self.allowed.is_none() {
             self.allowed = Some(object.clone());
-        }
-        self.undecided.extend(undecided);
-        let is_more_severe = |known: Option<PolicyFailure>, failure| known.is_none_or(|known| failure < known);
-        let known = |found: &BTreeMap<String, (Value, PolicyFailure)>, name: &String| found.get(name).map(|one| one.1);
-        let is_news = failures.iter().any(|(name, (failure, _))| is_more_severe(known(&self.found, name), *failure));
-        if is_news && let Some(old) = self.probe.old_failures(object) {
-            for (name, (failure, _)) in failures {
-                let before = old.get(&name).map(|one| one.0);
-                if is_more_severe(before, failure) && is_more_severe(known(&self.found, &name), failure) {
-                    self.found.insert(name, (object.clone(), failure));
-                }
-            }
         }
         if self.starts.len() < MAX_STARTS {
             self.starts.push(object.clone());
         }
     }
 
+    /// Updates valid objects to others, until each of the policies has a request that fails or the effort is spent.
+    fn updates(&mut self, policies: &BTreeSet<&str>) {
+        let starts = std::mem::take(&mut self.starts);
+        let memory_left = Steps::new((self.updates as u64).saturating_mul(MEMORY));
+        let pairs = (0..starts.len()).flat_map(|by| starts.iter().zip(starts.iter().cycle().skip(by)));
+        for (from, to) in pairs.take(self.updates) {
+            if memory_left.are_spent() || policies.iter().all(|policy| self.found.contains_key(*policy)) {
+                return;
+            }
+            let _ = memory_left.take(8 * (memory(from) + memory(to)) as u64);
+            let request = PolicyRequest { object: from.clone(), updated: Some(to.clone()) };
+            if let Some(verdict) = self.probe.ask(&request) {
+                self.note(request, verdict);
+            }
+        }
+    }
+
+    /// Keeps a request for each policy for which it fails more severely than before. Returns true if the policies allow it.
+    fn note(&mut self, request: PolicyRequest, Verdict { failures, undecided }: Verdict) -> bool {
+        self.tries += 1;
+        let is_denied = failures.values().any(|(failure, _)| *failure == PolicyFailure::Denied);
+        let is_allowed = !is_denied && undecided.is_empty();
+        self.undecided.extend(undecided);
+        let is_more_severe = |known: Option<PolicyFailure>, failure| known.is_none_or(|known| failure < known);
+        let known =
+            |found: &BTreeMap<String, (PolicyRequest, PolicyFailure)>, name: &String| found.get(name).map(|one| one.1);
+        let is_news = failures.iter().any(|(name, (failure, _))| is_more_severe(known(&self.found, name), *failure));
+        if is_news && let Some(old) = self.probe.old_failures(&request) {
+            for (name, (failure, _)) in failures {
+                let before = old.get(&name).map(|one| one.0);
+                if is_more_severe(before, failure) && is_more_severe(known(&self.found, &name), failure) {
+                    self.found.insert(name, (request.clone(), failure));
+                }
+            }
+        }
+        is_allowed
+    }
+
     fn answers(mut self, kind: Kind, matching: Vec<MatchingPolicy>) -> KindPolicies {
         let none = |tries: usize| if tries == 0 { Answer::CannotTell(Unknown::NoObject) } else { Answer::NoneFound };
         let found = std::mem::take(&mut self.found);
         let policies = matching.into_iter().map(|policy| {
-            let MatchingPolicy { name, location, matches_create, .. } = policy;
+            let MatchingPolicy { name, location, matches_create, matches_update, .. } = policy;
             let (failure, answer) = match found.get(&name) {
-                Some((object, failure)) => (*failure, self.smallest(&name, object, *failure)),
-                None if !matches_create => (PolicyFailure::Denied, Answer::CannotTell(Unknown::NoCreate)),
+                Some((request, failure)) => (*failure, self.smallest(&name, request.clone(), *failure)),
+                None if !matches_create && !matches_update => {
+                    (PolicyFailure::Denied, Answer::CannotTell(Unknown::NoWrite))
+                }
                 None if self.undecided.contains(&name) => {
                     (PolicyFailure::Denied, Answer::CannotTell(Unknown::PolicyInput))
                 }
@@ -251,17 +288,24 @@ impl<'r> Run<'r> {
         KindPolicies { kind, allowed, policies, tries: self.tries }
     }
 
-    /// Returns the smallest object for which the policy fails, with its message.
-    fn smallest(&self, name: &str, object: &Value, failure: PolicyFailure) -> Answer {
-        let message = |object: &Value| {
-            let mut failures = self.probe.ask(object)?.failures;
+    /// Returns the smallest objects of a request for which the policy fails, with its message.
+    fn smallest(&self, name: &str, mut request: PolicyRequest, failure: PolicyFailure) -> Answer {
+        let message = |request: &PolicyRequest| {
+            let mut failures = self.probe.ask(request)?.failures;
             let (_, message) = failures.remove(name).filter(|(own, _)| *own == failure)?;
-            let old = self.probe.old_failures(object)?;
+            let old = self.probe.old_failures(request)?;
             old.get(name).is_none_or(|(before, _)| failure < *before).then_some(message)
         };
-        let object = shrink::shrunk(object.clone(), |object| message(object).is_some());
-        let details = message(&object).into_iter().collect();
-        Answer::Found(Box::new(Counterexample { object, updated: None, details }))
+        let with =
+            |request: &PolicyRequest, object: &Value| PolicyRequest { object: object.clone(), ..request.clone() };
+        let object = shrink::shrunk(request.object.clone(), |object| message(&with(&request, object)).is_some());
+        request.object = object;
+        if let Some(updated) = request.updated.clone() {
+            let to = |updated: &Value| PolicyRequest { updated: Some(updated.clone()), ..request.clone() };
+            request.updated = Some(shrink::shrunk(updated, |updated| message(&to(updated)).is_some()));
+        }
+        let details = message(&request).into_iter().collect();
+        Answer::Found(Box::new(request.into_counterexample(details)))
     }
 }
 

@@ -74,6 +74,8 @@ pub struct MatchingPolicy {
     pub location: SourceLocation,
     /// True if it has a rule for creates.
     pub matches_create: bool,
+    /// True if it has a rule for updates.
+    pub matches_update: bool,
     /// The expressions that decide: validations, variables and match conditions.
     pub expressions: Vec<String>,
 }
@@ -218,11 +220,13 @@ impl Admission {
             };
             let policy = Policy::read(&self.objects.policies.iter().find(is_it)?.object, Release::NEWEST);
             let constraints = policy.match_constraints.as_ref().filter(|one| names(one, group, plural))?;
+            let includes = |operation| constraints.rules.iter().any(|rule| rule.includes_operation(operation));
             Some(MatchingPolicy {
                 kind: *kind,
                 name: name.clone(),
                 location: location.clone(),
-                matches_create: constraints.rules.iter().any(|rule| rule.includes_operation("CREATE")),
+                matches_create: includes("CREATE"),
+                matches_update: includes("UPDATE"),
                 expressions: expressions(policy),
             })
         };

@@ -58,7 +58,7 @@ impl OperatorPage<'_> {
         ];
         let mut text =
             Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &facts }.head();
-        text.push_str(&self.steps());
+        text.push_str(&steps_html(&self.steps));
         for (one, counts) in self.planned.iter().zip(self.counts) {
             let line = format!("<p>{}</p>\n", escaped(&counts.line()));
             text.push_str(&page::definition(&one.item, (&one.plan.columns, &one.possible), &line));
@@ -74,19 +74,20 @@ impl OperatorPage<'_> {
         }
         text
     }
+}
 
-    fn steps(&self) -> String {
-        let mut text = String::new();
-        for (title, steps) in self.steps.parts().into_iter().filter(|(_, steps)| !steps.is_empty()) {
-            let _ = writeln!(text, "<h2>{title} the upgrade</h2>\n<ol>");
-            for step in steps {
-                let command = step.command.iter().map(|command| format!("<pre>{}</pre>", escaped(command)));
-                let _ = writeln!(text, "<li>{}{}</li>", escaped(&step.text), command.collect::<String>());
-            }
-            text.push_str("</ol>\n");
+/// Formats the steps of an upgrade.
+pub fn steps_html(steps: &UpgradeSteps) -> String {
+    let mut text = String::new();
+    for (title, steps) in steps.parts().into_iter().filter(|(_, steps)| !steps.is_empty()) {
+        let _ = writeln!(text, "<h2>{title} the upgrade</h2>\n<ol>");
+        for step in steps {
+            let command = step.command.iter().map(|command| format!("<pre>{}</pre>", escaped(command)));
+            let _ = writeln!(text, "<li>{}{}</li>", escaped(&step.text), command.collect::<String>());
         }
-        text
+        text.push_str("</ol>\n");
     }
+    text
 }
 
 /// Formats the `n`th object, whose CRD disappears.

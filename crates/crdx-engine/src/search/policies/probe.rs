@@ -1,8 +1,9 @@
-//! The servers with the old and the new policies, and what they answer to the create of an object.
+//! The servers with the old and the new policies, and what they answer to the create or update of an object.
 
 use super::PolicyUpgrade;
 use crate::kubectl::send::Sender as _;
 use crate::kubectl::{Operation, request};
+use crate::search::Counterexample;
 use crate::simulation::admission::Admission;
 use crate::simulation::built_in_server::BuiltInServer;
 use crate::simulation::known_cluster::KnownCluster;
@@ -72,6 +73,7 @@ impl<'a> PolicyServers<'a> {
         };
         let (group, version) = (&kind.kind.group, &kind.kind.version);
         let collection = address::collection(group, version, kind.plural(), namespaced.then_some(NAMESPACE));
+        let resource = format!("{}.{group}", kind.plural());
         let custom = |side: &Side<'_>| {
             let Some(definition) = definition else { return Some(None) };
             let server = side.custom_server(self.upgrade);
@@ -82,7 +84,8 @@ impl<'a> PolicyServers<'a> {
             Some(side) => Some((side, custom(side)?)),
             None => None,
         };
-        Some(PolicyProbe { collection, old, new: (&self.new, custom(&self.new)?) })
+        let namespace = if namespaced { NAMESPACE } else { "" };
+        Some(PolicyProbe { collection, resource, namespace, old, new: (&self.new, custom(&self.new)?) })
     }
 }
 
@@ -106,28 +109,51 @@ impl Side<'_> {
 /// The servers for one kind; that of a built-in kind is shared with the other built-in kinds.
 pub struct PolicyProbe<'a> {
     collection: String,
+    /// The name of the resource in the servers.
+    resource: String,
+    /// Empty for a kind that is not namespaced.
+    namespace: &'static str,
     old: Option<(&'a Side<'a>, Option<Server>)>,
     new: (&'a Side<'a>, Option<Server>),
 }
 
+/// The create of an object, or the update of one to another.
+#[derive(Clone, Debug)]
+pub struct PolicyRequest {
+    /// The object that is created, or that exists before the update.
+    pub object: Value,
+    /// The object after the update.
+    pub updated: Option<Value>,
+}
+
+impl PolicyRequest {
+    /// Returns the request as an answer of a search.
+    pub fn into_counterexample(self, details: Vec<String>) -> Counterexample {
+        Counterexample { object: self.object, updated: self.updated, details }
+    }
+}
+
 impl PolicyProbe<'_> {
-    /// Returns the effects of the new policies on the create of an object; `None` if it is not valid.
-    pub fn ask(&self, object: &Value) -> Option<Verdict> {
+    /// Returns the effects of the new policies on a request; `None` if it is not valid.
+    pub fn ask(&self, request: &PolicyRequest) -> Option<Verdict> {
         let (side, server) = &self.new;
-        self.verdict(side, server.as_ref(), object)
+        self.verdict(side, server.as_ref(), request)
     }
 
-    /// Returns the failures of the old policies for the create of an object that they allow; `None` if they do not, or if that is not
-    /// known.
-    pub fn old_failures(&self, object: &Value) -> Option<BTreeMap<String, (PolicyFailure, String)>> {
+    /// Returns the failures of the old policies for a request that they allow; `None` if they do not, or if that is not known.
+    pub fn old_failures(&self, request: &PolicyRequest) -> Option<BTreeMap<String, (PolicyFailure, String)>> {
         let Some((side, server)) = &self.old else { return Some(BTreeMap::new()) };
-        let Verdict { failures, undecided } = self.verdict(side, server.as_ref(), object)?;
+        let Verdict { failures, undecided } = self.verdict(side, server.as_ref(), request)?;
         let is_denied = failures.values().any(|(failure, _)| *failure == PolicyFailure::Denied);
         (undecided.is_empty() && !is_denied).then_some(failures)
     }
 
-    fn verdict(&self, side: &Side<'_>, server: Option<&Server>, object: &Value) -> Option<Verdict> {
-        let mut response = self.create(side, server, object);
+    fn verdict(&self, side: &Side<'_>, server: Option<&Server>, request: &PolicyRequest) -> Option<Verdict> {
+        let server = server.unwrap_or_else(|| side.built_in.server(Some(side.admission), NAMESPACE));
+        let mut response = match &request.updated {
+            None => self.create(side, server, &request.object),
+            Some(updated) => self.update(side, server, &request.object, updated)?,
+        };
         if response.trace.is_unfinished {
             return None;
         }
@@ -152,10 +178,27 @@ impl PolicyProbe<'_> {
         Some(Verdict { failures, undecided: undecided.collect() })
     }
 
-    fn create(&self, side: &Side<'_>, server: Option<&Server>, object: &Value) -> Response {
-        let server = server.unwrap_or_else(|| side.built_in.server(Some(side.admission), NAMESPACE));
+    fn create(&self, side: &Side<'_>, server: &Server, object: &Value) -> Response {
         let path = format!("{}?dryRun=All&fieldValidation=Strict", self.collection);
-        let request = request::plain(Operation::Create, &path, object.clone());
-        side.cluster.send(server, request)
+        side.cluster.send(server, request::plain(Operation::Create, &path, object.clone()))
+    }
+
+    /// Stores an object while no policy is enforced, and updates it in a dry run; `None` if it cannot be stored.
+    fn update(&self, side: &Side<'_>, server: &Server, from: &Value, to: &Value) -> Option<Response> {
+        let name = from.str_at(&["metadata", "name"])?;
+        let path = format!("{}?fieldValidation=Strict", self.collection);
+        let mut create = request::plain(Operation::Create, &path, from.clone());
+        create.skips_admission = true;
+        if server.handle_owned(create).code >= 300 {
+            return None;
+        }
+        let stored = server.stored(&self.resource, self.namespace, name)?;
+        let mut to = to.clone();
+        let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
+        to.insert_at(&["metadata", "resourceVersion"], revision);
+        let path = format!("{}?dryRun=All&fieldValidation=Strict", address::object(&self.collection, name));
+        let response = side.cluster.send(server, request::plain(Operation::Replace, &path, to));
+        server.withdraw(&self.resource, self.namespace, name);
+        Some(response)
     }
 }

@@ -7,7 +7,17 @@ use crate::simulation::object;
 const EFFORT: Effort = Effort { objects: 1000, seed: 0 };
 
 /// Returns a validating policy for creates of a resource, with its binding.
-fn policy(name: &str, (group, resource): (&str, &str), action: &str, expressions: &[&str]) -> String {
+fn policy(name: &str, resource: (&str, &str), action: &str, expressions: &[&str]) -> String {
+    policy_for("CREATE", name, resource, action, expressions)
+}
+
+fn policy_for(
+    operation: &str,
+    name: &str,
+    (group, resource): (&str, &str),
+    action: &str,
+    expressions: &[&str],
+) -> String {
     let validations: Vec<String> =
         expressions.iter().map(|expression| format!("{{expression: \"{expression}\"}}")).collect();
     format!(
@@ -16,7 +26,7 @@ kind: ValidatingAdmissionPolicy
 metadata: {{name: {name}}}
 spec:
   matchConstraints:
-    resourceRules: [{{apiGroups: ['{group}'], apiVersions: ['*'], resources: [{resource}], operations: [CREATE]}}]
+    resourceRules: [{{apiGroups: ['{group}'], apiVersions: ['*'], resources: [{resource}], operations: [{operation}]}}]
   validations: [{}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -120,4 +130,25 @@ fn a_field_of_a_built_in_kind_is_found_below_its_example() {
     let [kind] = &found[..] else { panic!("{found:?}") };
     let Answer::Found(found) = &kind.policies[0].answer else { panic!("{kind:?}") };
     assert_eq!(found.object.at(&["spec", "template", "spec", "hostNetwork"]), Some(&Value::Bool(true)));
+}
+
+#[test]
+fn the_smallest_denied_update_is_found() {
+    let expression = "!has(oldObject.spec) || !has(oldObject.spec.lines) || oldObject.spec.lines < 2 || (has(object.spec) && has(object.spec.lines) && object.spec.lines >= oldObject.spec.lines)";
+    let found = searched(None, &policy_for("UPDATE", "grows", KITES, "Deny", &[expression]));
+    let Answer::Found(found) = &found[0].policies[0].answer else { panic!("{found:?}") };
+    assert_eq!(json::to_string(found.object.get("spec").unwrap()), r#"{"lines":2}"#);
+    assert_eq!(found.updated.as_ref().unwrap().get("spec"), None);
+    let deletes = searched(None, &policy_for("DELETE", "kept", KITES, "Deny", &["false"]));
+    assert_eq!(deletes[0].policies[0].answer, Answer::CannotTell(Unknown::NoWrite));
+}
+
+#[test]
+fn an_update_of_a_built_in_kind_is_found() {
+    let expression = "!has(object.immutable) || !object.immutable || has(oldObject.immutable)";
+    let found = searched(None, &policy_for("UPDATE", "kept", ("", "configmaps"), "Deny", &[expression]));
+    let [kind] = &found[..] else { panic!("{found:?}") };
+    let Answer::Found(found) = &kind.policies[0].answer else { panic!("{kind:?}") };
+    assert_eq!(found.object.get("immutable"), None);
+    assert_eq!(found.updated.as_ref().unwrap().get("immutable"), Some(&Value::Bool(true)));
 }

@@ -16,8 +16,12 @@ use std::sync::Arc;
 
 /// The memory of all objects that are sent, in bytes, for each object of the effort.
 const MEMORY: u64 = 64 << 10;
+/// The memory of an object that is changed only after all smaller ones: the effort would end after a few hundred.
+const LARGE: u64 = 4 * MEMORY;
 /// The cost of rules for each object of the effort.
 const COST: u64 = 50_000;
+/// How often another object is picked in place of a large one.
+const SMALLER: usize = 3;
 /// The number of accepted objects that are changed further.
 const MAX_STARTS: usize = 48;
 /// The number of objects that the new CRD rejects to which others are updated.
@@ -153,11 +157,12 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Applies each edit to each example.
+    /// Applies each edit to each example, to large ones last.
     fn edits(&mut self, edits: &[Edit]) {
-        let (old, bases) = (Arc::clone(&self.old), self.bases.clone());
-        for edit in edits {
-            for base in &bases {
+        let old = Arc::clone(&self.old);
+        let (large, small): (Vec<Value>, Vec<Value>) = self.bases.iter().cloned().partition(is_large);
+        for bases in [small, large] {
+            for (edit, base) in edits.iter().flat_map(|edit| bases.iter().map(move |base| (edit, base))) {
                 if self.is_over() {
                     return;
                 }
@@ -191,7 +196,7 @@ impl<'r> Run<'r> {
         let mut rounds = self.left.saturating_mul(4);
         while !self.is_over() && rounds > 0 {
             rounds -= 1;
-            let Some(mut object) = self.random.pick(&self.starts).cloned() else { return };
+            let Some(mut object) = self.start() else { return };
             for _ in 0..=self.random.below(4) {
                 let pool = if self.random.below(3) == 0 { &extra } else { edits };
                 let Some(edit) = self.random.pick(pool) else { continue };
@@ -199,6 +204,18 @@ impl<'r> Run<'r> {
             }
             self.try_object(object);
         }
+    }
+
+    /// Returns one of the accepted objects, rarely a large one.
+    fn start(&mut self) -> Option<Value> {
+        let mut picked = self.random.pick(&self.starts)?;
+        for _ in 0..SMALLER {
+            if !is_large(picked) {
+                break;
+            }
+            picked = self.random.pick(&self.starts)?;
+        }
+        Some(picked.clone())
     }
 
     fn is_new(&mut self, object: &Value) -> bool {
@@ -221,8 +238,7 @@ impl<'r> Run<'r> {
     /// Asks about an object. Returns true if the old CRD accepts it.
     fn ask(&mut self, object: Value) -> bool {
         self.left = self.left.saturating_sub(1);
-        // The servers copy each object several times.
-        let _ = self.memory.take(8 * memory(&object) as u64);
+        let _ = self.memory.take(size(&object));
         match self.probe.effects(&object) {
             Ok(effects) => {
                 self.accepted += 1;
@@ -275,7 +291,7 @@ impl<'r> Run<'r> {
             if left.are_spent() || (is_answered(self) && self.has_all_goals()) {
                 return;
             }
-            let _ = left.take(8 * (memory(from) + memory(to)) as u64);
+            let _ = left.take(size(from).saturating_add(size(to)));
             let Some(details) = self.probe.update(from, to) else {
                 self.accepted += 1;
                 continue;
@@ -322,6 +338,15 @@ impl<'r> Run<'r> {
         };
         if updated.is_none() { of_object().or_else(of_update) } else { of_update() }
     }
+}
+
+/// The memory of a request for an object: the servers copy it several times.
+fn size(object: &Value) -> u64 {
+    (memory(object) as u64).saturating_mul(8)
+}
+
+fn is_large(object: &Value) -> bool {
+    size(object) > LARGE
 }
 
 /// Returns the smallest object, and update of it, with details.

@@ -140,3 +140,19 @@ fn a_list_of_two_different_items_is_tried() {
     let rule = ", x-kubernetes-validations: [{rule: 'size(self) < 2 || self[0] == self[1]'}]";
     assert_eq!(created(&list(""), &list(rule)), r#"{"a":["p","q"]}"#);
 }
+
+/// The example with all fields is so large that the memory of the effort ends after a few of them.
+#[test]
+fn small_objects_of_a_large_schema_are_tried_first() {
+    let texts: Vec<String> = (0..600).map(|n| format!("t{n}: {{type: string, minLength: 200}}")).collect();
+    let large = format!("{{type: object, properties: {{{}}}}}", texts.join(", "));
+    let spec = |nullable: &str, limit: &str| {
+        let fields: Vec<String> = (0..24).map(|n| format!("f{n}: {{type: string{nullable}}}")).collect();
+        format!(
+            "{{type: object, properties: {{{}, large: {large}, other: {large}, z: {{type: string, maxLength: {limit}}}}}}}",
+            fields.join(", ")
+        )
+    };
+    let found = created(&spec("", "60"), &spec(", nullable: true", "59"));
+    assert_eq!(found.len(), r#"{"z":""}"#.len() + 60, "{found}");
+}
