@@ -1,6 +1,6 @@
 //! Everything that a cluster stores, as documents: the CRDs first, because the other objects depend on them.
 
-use crate::commands::rehearse::objects::CLUSTER;
+use crate::commands::rehearse::stored::CLUSTER;
 use crdx_cluster::{Connection, JSON, Pages, Query, Resource};
 use crdx_engine::documents::{InputEntry, Note, SourceChunk, Stop};
 use crdx_engine::report::{ObjectReport, SourceLocation};
