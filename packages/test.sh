@@ -32,6 +32,7 @@ python3 -m venv "$work/python"
 env -i HOME="$work" PATH=/usr/bin:/bin "$work/python/bin/kubectl-crdx" version
 
 echo "== npm"
+node --test "$here/npm/engine/webhooks.test.mjs"
 (
     cd "$work/operators/javascript"
     npm install --silent --no-audit --no-fund "$work"/packages/kubectl-crdx-"$npm"-*.tgz "$work"/packages/kubectl-crdx-[0-9]*.tgz \

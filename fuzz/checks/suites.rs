@@ -1,6 +1,7 @@
 //! Any suite is read or rejected, and its cases run on a server with the CRD of the examples.
 
 use crdx_engine::suites::case_runner::{CaseRunner, ServerSetup};
+use crdx_engine::suites::round_trips::RoundTripSetup;
 use crdx_engine::suites::{Coverage, Subject, Suite};
 use crdx_server::server::Timestamp;
 use crdx_text::yaml;
@@ -21,6 +22,7 @@ fn run(text: &[u8]) {
         additional_crds: Vec::new(),
         policies: Vec::new(),
         manages_fields: true,
+        round_trips: RoundTripSetup { tries: Some(2), ..RoundTripSetup::default() },
         now: Timestamp::default(),
     };
     let runner = CaseRunner::new(setup).expect("the example is a valid CRD");

@@ -3,6 +3,7 @@
 pub mod args;
 mod coverage;
 mod first;
+mod round_trips;
 mod update;
 mod watch;
 
@@ -42,7 +43,7 @@ pub fn run(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
 /// Runs all suites once.
 fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let mut problems = Vec::new();
-    let suites = suites(args, &mut problems);
+    let suites = if args.round_trips.round_trip { Vec::new() } else { suites(args, &mut problems) };
     let severity = args.severities.map().of(severity::INPUT).unwrap_or(Severity::Warning);
     let warn = |text: &str| {
         if severity != Severity::Off {
@@ -57,13 +58,17 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let mut library = load::Library::default();
     let selection = selection(args)?;
     let now = terminal::now();
-    let planned = suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect::<Vec<_>>();
+    let planned: Vec<plan::Planned> = if args.round_trips.round_trip {
+        round_trips::planned(args, &selection, &mut library, now)
+    } else {
+        suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect()
+    };
     problems.append(&mut library.problems);
     library.warnings.take().iter().for_each(|warning| warn(warning));
     for problem in &problems {
         complain!("error: {problem}");
     }
-    if planned.is_empty() && problems.is_empty() {
+    if planned.is_empty() && problems.is_empty() && !args.round_trips.round_trip {
         complain!("error: no case matches --filter or --kubernetes-version");
         return Ok(Exit::CannotTell);
     }
@@ -112,6 +117,7 @@ fn selection(args: &args::Test) -> Result<plan::Selection, Error> {
         filter: args.filter.clone(),
         releases,
         server,
+        round_trips: args.round_trips.setup()?,
     })
 }
 

@@ -407,6 +407,32 @@ fn charts_come_from_a_repository_of_charts() {
 }
 
 #[test]
+fn the_chart_of_a_release_is_fetched_and_rendered() {
+    let (server, project) = (Server::start(), Project::new("release"));
+    push(&server, "charts/app", "1.2.3", CHART, &chart());
+    let url = format!("oci://{}/charts/app", server.host);
+    let objects = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {{name: app, namespace: a}}\nspec: {{url: '{url}', ref: {{tag: 1.2.3}}}}\n---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: app, namespace: a}}\nspec: {{chartRef: {{kind: OCIRepository, name: app}}}}\n"
+    );
+    project.write(".crdx.yaml", "offline: true\n");
+    project.write("release.yaml", &objects);
+    project.write("crd.yaml", &crd("widgets", "Widget"));
+    super::render::script(&project.0.join("bin/helm"), "exec /bin/cat ../made-by-helm.yaml");
+    let words =
+        ["validate", "--render", "../release.yaml", "--crds", "../crd.yaml", "--offline", "--ignore-missing-crds"];
+    let validate = |exit: i32| project.run_with(exit, &words, &[("PATH", &project.0.join("bin"))]);
+    let command = format!("kubectl crdx fetch --charts {url}:1.2.3");
+    assert!(validate(2).contains(&command));
+    project.run(0, &["fetch", "--charts", &format!("{url}:1.2.3")]);
+    assert!(project.lock().contains(&sha256(&chart())));
+    for (object, exit) in [("object.yaml", 0), ("bad.yaml", 1)] {
+        project.write("made-by-helm.yaml", &fs::read_to_string(project.0.join(object)).unwrap());
+        let text = validate(exit);
+        assert!(text.contains("Widget") && text.contains("a/a"), "{text}");
+    }
+}
+
+#[test]
 fn archives_of_files_are_read_directly() {
     let project = Project::new("local");
     fs::write(project.0.join("chart.tgz"), chart()).unwrap();

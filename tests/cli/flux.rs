@@ -92,14 +92,19 @@ fn lint_replaces_variables_too() {
 #[test]
 fn what_flux_adds_to_a_kustomization_is_built() {
     let dir = with_programs("flux-changes");
-    let program = "echo \"kustomize $*\" >> calls\n/bin/cat \"$2/kustomization.yaml\" >> built\nexec /bin/cat input/rendered/apps.yaml";
+    let program = "/bin/cat \"$2/kustomization.yaml\" \"$2/../shared/c/kustomization.yaml\" \"$2/../shared/p.yaml\" >> built\nexec /bin/cat input/rendered/apps.yaml";
     script(&dir.join("bin/kustomize"), program);
     let object = format!("{CRONTAB}metadata: {{name: a}}\nspec: {{image: a}}\n");
-    let flux = kustomization("apps", "  targetNamespace: team\n  images: [{name: a, newTag: b}]\n");
+    let flux = kustomization(
+        "apps",
+        "  targetNamespace: team\n  images: [{name: a, newTag: b}]\n  components: [../shared/c]\n",
+    );
     write(
         &dir,
         &[
             ("apps/kustomization.yaml", "resources: [a.yaml]\n"),
+            ("shared/c/kustomization.yaml", "kind: Component\npatches: [{path: ../p.yaml}]\n"),
+            ("shared/p.yaml", "the: patch\n"),
             ("apps/a.yaml", &object),
             ("input/rendered/apps.yaml", &object),
             ("clusters/flux.yaml", &flux),
@@ -110,6 +115,53 @@ fn what_flux_adds_to_a_kustomization_is_built() {
     assert!(text.contains("\"namespace\":\"team\"") && text.contains("\"source\":\"apps/a.yaml\""), "{text}");
     let built = fs::read_to_string(dir.join("built")).unwrap();
     assert!(built.contains("\"namespace\":\"team\"") && built.contains("\"newTag\":\"b\""), "{built}");
+    assert!(built.contains("\"resources\":[\"a.yaml\"]"), "it is that of the directory: {built}");
+    assert!(built.contains("kind: Component") && built.contains("the: patch"), "a copy has what it names: {built}");
+}
+
+#[test]
+fn messages_of_kustomize_name_the_files_of_the_repository() {
+    let dir = with_programs("flux-messages");
+    script(&dir.join("bin/kustomize"), "echo \"Error: cannot read $2/none.yaml\" >&2\nexit 1");
+    write(
+        &dir,
+        &[
+            ("apps/kustomization.yaml", "resources: [none.yaml]\n"),
+            ("clusters/flux.yaml", &kustomization("apps", "  namePrefix: a-\n")),
+        ],
+    );
+    let (text, _, code) = run(&dir, LINE);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("`kustomize build apps` failed") && text.contains("cannot read apps/none.yaml"), "{text}");
+}
+
+#[test]
+fn a_git_repository_with_another_url_may_not_be_this_one() {
+    let dir = with_programs("flux-repository");
+    let object = format!("{CRONTAB}metadata: {{name: a}}\nspec: {{image: a}}\n");
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: web}\nspec: {url: 'https://example.com/team/web'}\n";
+    let spec = "  targetNamespace: team\n  sourceRef: {kind: GitRepository, name: web}\n";
+    write(
+        &dir,
+        &[
+            (".git/config", "[remote \"origin\"]\n\turl = git@example.com:team/fleet.git\n"),
+            ("apps/kustomization.yaml", "resources: [a.yaml]\n"),
+            ("apps/a.yaml", &object),
+            ("input/rendered/apps.yaml", &object),
+            ("clusters/flux.yaml", &(kustomization("apps", spec) + source)),
+        ],
+    );
+    let (text, _, code) = run(&dir, LINE);
+    assert_eq!(code, Some(2), "{text}");
+    for part in
+        ["https://example.com/team/web, which may be this repository or another one", "--repository-url https://"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (text, _, code) = run(&dir, &format!("{LINE} --repository-url https://example.com/team/web.git"));
+    assert!(code == Some(0) && text.contains("\"namespace\":\"team\""), "{text}");
+    let (text, _, code) = run(&dir, &format!("{LINE} --repository-url https://example.com/team/fleet"));
+    assert!(code == Some(0) && !text.contains("\"namespace\":\"team\""), "{text}");
 }
 
 #[test]

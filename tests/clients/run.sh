@@ -37,6 +37,9 @@ if command -v go >/dev/null; then
         flags=()
     fi
     if (cd "$here/../../examples/clients/go" && go vet ./... && PATH="$(dirname "$target"):$PATH" go test -count=1 ./...); then :; else failed=1; fi
+    if [[ $target != http* ]]; then
+        (cd "$here/../../examples/conversion" && go vet ./... && PATH="$(dirname "$target"):$PATH" go test -count=1 ./...) || failed=1
+    fi
 else
     echo "skipped: go is not installed"
 fi

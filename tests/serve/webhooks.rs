@@ -2,13 +2,14 @@
 
 mod conversion;
 pub mod hook;
+mod round_trips;
 
 use crate::conformance::exchange::{Client, Http, Reply};
 use crdx_serve::{Running, ServeOptions, WebhookService, Webhooks};
 use crdx_server::policies::authorizer::Rules;
 use crdx_server::server::{Namespaces, Server, ServerBuilder};
 use crdx_value::release::Release;
-use hook::{CERTIFICATE, Hook, patched, reviewed};
+use hook::{Answer, CERTIFICATE, Hook, patched, reviewed};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -256,6 +257,67 @@ fn failures_are_those_of_the_server() {
     install(&running.url(), "Validating", "/uid", &url_of, &json!({}));
     let refused = send(&running.url(), "POST", KITES, Some(&kite("a", 1)));
     assert!(message(&refused).1.ends_with(", got \"x\""), "{}", refused.body);
+}
+
+/// The answers of the real server, which `bindings/go/crdxtest/webhook_client_test.go` asks.
+#[test]
+fn redirects_and_repetitions_are_those_of_client_go() {
+    let tries = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&tries);
+    let hook = Hook::serve(move |path, review| {
+        let answer = |code: u16, name: &'static str, value: &str| Answer {
+            headers: vec![(name, value.to_owned())],
+            ..Answer::from((code, json!("no")))
+        };
+        let is_first = || count.fetch_add(1, Ordering::SeqCst) == 0;
+        match path {
+            "/found" => answer(302, "Location", "/allow"),
+            "/moved" => answer(308, "Location", "allow"),
+            "/loop" => answer(307, "Location", "/loop"),
+            "/refused" => answer(307, "Location", "https://127.0.0.1:1/x"),
+            "/ftp" => answer(307, "Location", "ftp://a/b"),
+            "/nowhere" => answer(307, "Server", "none"),
+            "/later" if is_first() => answer(503, "Retry-After", "0"),
+            "/never" => answer(429, "Retry-After", "1"),
+            _ if review.is_null() => (418, json!("")).into(),
+            _ => reviewed(review, json!({"allowed": true})).into(),
+        }
+    });
+    let failed = |why: &str| Some(format!("failed to call webhook: {why}"));
+    let status =
+        |code: u16| format!("the server responded with the status code {code} but did not return more information");
+    for (path, expected) in [
+        ("/found", failed(&status(418))),
+        ("/moved", None),
+        ("/loop", failed("Post \"/loop\": stopped after 10 redirects")),
+        ("/refused", failed("Post \"https://127.0.0.1:1/x\": dial tcp 127.0.0.1:1: connect: connection refused")),
+        ("/ftp", failed("Post \"ftp://a/b\": unsupported protocol scheme \"ftp\"")),
+        ("/nowhere", failed(&status(307))),
+        ("/later", None),
+        ("/never", failed(&format!("Post \"{}/never?timeout=2s\": context deadline exceeded", hook.url))),
+    ] {
+        let running = server(&hook);
+        let url = &running.url();
+        install(url, "Validating", path, &hook.url, &json!({"timeoutSeconds": 2}));
+        let reply = send(url, "POST", KITES, Some(&kite("a", 1)));
+        let Some(expected) = expected else {
+            assert_eq!(reply.code, 201, "{path}: {}", reply.body);
+            continue;
+        };
+        let called = format!("failed calling webhook \"{}.example.com\": ", path.replace('/', ""));
+        assert_eq!(message(&reply), (500, format!("Internal error occurred: {called}{expected}").as_str()), "{path}");
+    }
+    assert_eq!(tries.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_response_has_a_limit() {
+    let hook = Hook::serve(|_, _| Answer { body: " ".repeat((16 << 20) + 1), ..Answer::from((200, Value::Null)) });
+    let running = server(&hook);
+    install(&running.url(), "Validating", "/v", &hook.url, &json!({}));
+    let refused = send(&running.url(), "POST", KITES, Some(&kite("a", 1)));
+    let why = "unexpected error when reading response body. Please retry. Original error: the response is longer than 16777216 bytes";
+    assert!(message(&refused).1.ends_with(why), "{}", refused.body);
 }
 
 #[test]

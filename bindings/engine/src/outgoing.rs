@@ -3,7 +3,7 @@
 use crate::frame::Frame;
 use crdx_server::server::http::wire;
 use crdx_server::server::{Call, Paused, Response, Watch};
-use crdx_server::webhooks::call::url;
+use crdx_server::webhooks::call::{MAX_RESPONSE, url};
 use crdx_value::{Value, object};
 use std::time::Duration;
 
@@ -51,7 +51,8 @@ pub fn last(id: i64) -> Frame {
 }
 
 /// A webhook call for the host: a POST of the body (JSON) to `url`. The certificate of the server must be signed by an authority in
-/// `caBundle` (PEM) or, if that is empty, by one that the system trusts. The outcome has the same `id` and `call`.
+/// `caBundle` (PEM) or, if that is empty, by one that the system trusts. The host follows redirects, repeats the call as long as a response
+/// asks for it with `Retry-After`, and reads at most `maxBytes` of a response. The outcome has the same `id` and `call`.
 pub fn call(id: i64, number: i64, call: &Call) -> Frame {
     let header = object([
         ("id", Value::Int(id)),
@@ -59,6 +60,7 @@ pub fn call(id: i64, number: i64, call: &Call) -> Frame {
         ("url", url(&call.target, call.timeout_seconds).into()),
         ("caBundle", String::from_utf8_lossy(&call.target.ca_bundle).into_owned().into()),
         ("timeoutMilliseconds", milliseconds(Duration::from_secs(call.timeout_seconds))),
+        ("maxBytes", Value::Int(MAX_RESPONSE.try_into().unwrap_or(i64::MAX))),
     ]);
     Frame { header, body: call.body.clone().into_bytes() }
 }

@@ -86,14 +86,13 @@ impl Session {
         let id = frame.header.get("id").and_then(Value::as_int).unwrap_or_default();
         let mut frames = Vec::new();
         match Message::read(frame, now()) {
-            Message::Request(request) => {
-                let (calls, made) = (self.server.calls(), WebhookCalls::default());
-                self.attempt(
-                    id,
-                    OpenRequest { request: *request, calls, made, attempts: 0, paused: None },
-                    &mut frames,
-                );
-            }
+            Message::Request(request, token) => match self.authenticated(*request, token) {
+                Some(request) => {
+                    let (calls, made) = (self.server.calls(), WebhookCalls::default());
+                    self.attempt(id, OpenRequest { request, calls, made, attempts: 0, paused: None }, &mut frames);
+                }
+                None => frames.push(outgoing::response(id, Response::unauthorized())),
+            },
             Message::Outcome(number, outcome) => self.record(id, number, outcome, &mut frames),
             Message::Resume => {
                 if let Some(open) = self.requests.remove(&id) {
@@ -113,6 +112,15 @@ impl Session {
         self.server.run_controllers(now());
         self.events(&mut frames);
         frames
+    }
+
+    /// Returns the request with the user of its token. A request without a token is the administrator's.
+    fn authenticated(&self, mut request: Request, token: Option<String>) -> Option<Request> {
+        if let Some(token) = token {
+            let user = self.server.user_of_token(&token, request.now)?;
+            request.user = request.user.or(Some(user));
+        }
+        Some(request)
     }
 
     /// Handles a request, from the beginning or after a pause.

@@ -17,8 +17,9 @@ import (
 type Option func(*options)
 
 type options struct {
-	version string
-	paths   []string
+	version  string
+	paths    []string
+	services map[string]string
 }
 
 // Version sets the Kubernetes version, such as "1.37"; the default is the newest.
@@ -29,6 +30,17 @@ func Version(version string) Option {
 // CRDs creates the CustomResourceDefinitions in these files and directories. Other objects there are ignored, as envtest does.
 func CRDs(paths ...string) Option {
 	return func(o *options) { o.paths = append(o.paths, paths...) }
+}
+
+// WebhookService gives the address of a Service that webhook configurations name, such as "127.0.0.1:9443". The certificate there is
+// that of NAME.NAMESPACE.svc. envtest replaces the Services of its WebhookInstallOptions itself.
+func WebhookService(namespace, name, address string) Option {
+	return func(o *options) {
+		if o.services == nil {
+			o.services = map[string]string{}
+		}
+		o.services[name+"."+namespace+".svc"] = address
+	}
 }
 
 // New starts a server, which ends with the test, and returns the configuration of its clients. Webhooks that a test registers with
@@ -73,7 +85,7 @@ func start(o options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(instance)
+	e := newEngine(instance, o.services)
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	return e, e.exchange(seed{rand.Int64()}, nil)

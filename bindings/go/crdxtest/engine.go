@@ -16,14 +16,14 @@ type engine struct {
 	next int64
 	// Set when the program has ended.
 	failure error
-	// The clients of webhooks by CA bundle.
-	clients webhookClients
+	clients *webhookClients
 }
 
 var errStopped = errors.New("the API server has ended with its test")
 
-func newEngine(i *instance) *engine {
-	return &engine{instance: i, open: map[int64]func(header, []byte){}}
+// newEngine returns an engine with the addresses of webhooks by the host names of their Services.
+func newEngine(i *instance, services map[string]string) *engine {
+	return &engine{instance: i, open: map[int64]func(header, []byte){}, clients: newWebhookClients(services)}
 }
 
 // send sends a request; deliver is called with each frame of its answer.
@@ -106,6 +106,7 @@ func (e *engine) fail(err error) {
 	for id, deliver := range open {
 		deliver(header{ID: id, Last: true}, nil)
 	}
+	e.clients.close()
 	e.instance.close()
 }
 

@@ -11,12 +11,13 @@ type header struct {
 	ID int64 `json:"id"`
 
 	// A request.
-	Method      string      `json:"method,omitempty"`
-	Path        string      `json:"path,omitempty"`
-	ContentType string      `json:"contentType,omitempty"`
-	Accept      string      `json:"accept,omitempty"`
-	UserAgent   string      `json:"userAgent,omitempty"`
-	Impersonate [][2]string `json:"impersonate,omitempty"`
+	Method        string      `json:"method,omitempty"`
+	Path          string      `json:"path,omitempty"`
+	ContentType   string      `json:"contentType,omitempty"`
+	Accept        string      `json:"accept,omitempty"`
+	UserAgent     string      `json:"userAgent,omitempty"`
+	Authorization string      `json:"authorization,omitempty"`
+	Impersonate   [][2]string `json:"impersonate,omitempty"`
 
 	// The end of its client, the end of its pause, and a time for a bookmark.
 	End      bool `json:"end,omitempty"`
@@ -36,7 +37,7 @@ type header struct {
 	Call     *int64 `json:"call,omitempty"`
 	URL      string `json:"url,omitempty"`
 	CABundle string `json:"caBundle,omitempty"`
-	IsText   bool   `json:"isText,omitempty"`
+	MaxBytes int64  `json:"maxBytes,omitempty"`
 	Error    string `json:"error,omitempty"`
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/tetratelabs/wazero/api"
 )
 
 // image is the memory of a server between two frames. A copy of it is a server in the same state, and takes a fraction of the time in
@@ -68,19 +70,26 @@ func (m *image) copy() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := i.module.Memory()
+	if err := m.write(i.module.Memory()); err != nil {
+		i.close()
+		return nil, err
+	}
+	i.find(m.answer)
+	return i, nil
+}
+
+func (m *image) write(memory api.Memory) error {
 	if missing := m.size - memory.Size(); missing > 0 {
 		if _, ok := memory.Grow(missing / pageSize); !ok {
-			return nil, errors.New("there is no memory for a server")
+			return errors.New("there is no memory for a server")
 		}
 	}
 	for _, block := range m.blocks {
 		if !memory.Write(block.offset, block.bytes) {
-			return nil, fmt.Errorf("the memory of the server has no byte %d", block.offset)
+			return fmt.Errorf("the memory of the server has no byte %d", block.offset)
 		}
 	}
-	i.find(m.answer)
-	return i, nil
+	return nil
 }
 
 // The images of servers with these settings and CRDs. Tests use few different ones.
@@ -119,9 +128,10 @@ func startImage(first settings, crds []manifest) (*image, error) {
 		return nil, err
 	}
 	if err := i.start(first); err != nil {
+		i.close()
 		return nil, fmt.Errorf("start the API server: %w", err)
 	}
-	e := newEngine(i)
+	e := newEngine(i, nil)
 	defer e.close()
 	for _, crd := range crds {
 		if err := create(&transport{engine: e}, crd); err != nil {

@@ -33,11 +33,12 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		time.Sleep(writePause)
 	}
 	h := header{
-		Method:      request.Method,
-		Path:        request.URL.RequestURI(),
-		ContentType: request.Header.Get("Content-Type"),
-		Accept:      request.Header.Get("Accept"),
-		UserAgent:   request.Header.Get("User-Agent"),
+		Method:        request.Method,
+		Path:          request.URL.RequestURI(),
+		ContentType:   request.Header.Get("Content-Type"),
+		Accept:        request.Header.Get("Accept"),
+		UserAgent:     request.Header.Get("User-Agent"),
+		Authorization: request.Header.Get("Authorization"),
 	}
 	for name, values := range request.Header {
 		if strings.HasPrefix(name, "Impersonate-") {

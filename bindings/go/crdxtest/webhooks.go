@@ -1,93 +1,146 @@
 package crdxtest
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 )
 
-// The maximum length of the answer of a webhook.
-const maxAnswer = 16 << 20
-
-// webhookClients are the HTTP clients of webhooks, by the certificate authorities that they trust.
+// webhookClients call webhooks with client-go, as the API server does: redirects, responses with Retry-After and errors are its own.
 type webhookClients struct {
+	// Ends with the server.
+	ctx   context.Context
+	end   context.CancelFunc
 	mutex sync.Mutex
-	by    map[string]*http.Client
+	// The addresses of Services, by their host names.
+	services map[string]string
+	// The transports by the certificate authorities that they trust.
+	transports map[string]*http.Transport
+}
+
+func newWebhookClients(services map[string]string) *webhookClients {
+	ctx, end := context.WithCancel(context.Background())
+	return &webhookClients{ctx: ctx, end: end, services: services, transports: map[string]*http.Transport{}}
+}
+
+// close ends the calls, and closes the connections.
+func (c *webhookClients) close() {
+	c.end()
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, transport := range c.transports {
+		transport.CloseIdleConnections()
+	}
 }
 
 // call makes a call, and returns the frame with its outcome.
 func (c *webhookClients) call(h header, review []byte) (header, []byte) {
 	outcome := header{ID: h.ID, Call: h.Call}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(h.TimeoutMilliseconds)*time.Millisecond)
-	defer cancel()
-	response, body, err := c.post(ctx, h, review)
+	body, err := c.post(h, review, &outcome)
 	if err != nil {
-		// The server reports the URL itself.
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		outcome.Error = err.Error()
-		return outcome, nil
+		return header{ID: h.ID, Call: h.Call, Error: err.Error()}, nil
 	}
-	contentType := response.Header.Get("Content-Type")
-	outcome.Code = response.StatusCode
-	outcome.IsText = contentType == "" || strings.HasPrefix(contentType, "text/")
 	return outcome, body
 }
 
-func (c *webhookClients) post(ctx context.Context, h header, review []byte) (*http.Response, []byte, error) {
-	client, err := c.trusting(h.CABundle)
+func (c *webhookClients) post(h header, review []byte, outcome *header) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(h.TimeoutMilliseconds)*time.Millisecond)
+	defer cancel()
+	client, err := c.client(h)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(review))
-	if err != nil {
-		return nil, nil, err
+	result := client.Post().RequestURI(h.URL).SetHeader("Content-Type", "application/json").
+		SetHeader("User-Agent", "kube-apiserver-admission").Body(review).Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
 	}
-	request.Header.Set("Accept", "application/json, */*")
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", "kube-apiserver-admission")
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	return response, body, err
+	result.StatusCode(&outcome.Code)
+	return result.Raw()
 }
 
-// trusting returns the client that trusts the authorities of a bundle, or those of this machine without one.
-func (c *webhookClients) trusting(bundle string) (*http.Client, error) {
+// client returns a client of the webhook: k8s.io/apiserver/pkg/util/webhook.
+func (c *webhookClients) client(h header) (*rest.RESTClient, error) {
+	address, err := url.Parse(h.URL)
+	if err != nil {
+		return nil, err
+	}
+	config := &rest.Config{
+		Host:            address.Scheme + "://" + address.Host,
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte(h.CABundle)},
+		QPS:             -1,
+		ContentConfig: rest.ContentConfig{
+			ContentType: runtime.ContentTypeJSON,
+			// A webhook may answer with any content type.
+			NegotiatedSerializer: serializer.NegotiatedSerializerWrapper(runtime.SerializerInfo{Serializer: scheme.Codecs.LegacyCodec()}),
+		},
+	}
+	transport, err := c.transport(config)
+	if err != nil {
+		return nil, err
+	}
+	return rest.UnversionedRESTClientForConfigAndClient(config, &http.Client{Transport: limitedTransport{transport, h.MaxBytes}})
+}
+
+// transport returns the transport that trusts the authorities of a configuration, or those of this machine without one.
+func (c *webhookClients) transport(config *rest.Config) (*http.Transport, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if client, found := c.by[bundle]; found {
-		return client, nil
+	if transport, found := c.transports[string(config.CAData)]; found {
+		return transport, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if strings.TrimSpace(bundle) != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM([]byte(bundle)) {
-			// rest.TLSConfigFor
-			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+	tls, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, err
+	}
+	// No proxy: a webhook of the test process is on this machine.
+	transport := &http.Transport{TLSClientConfig: tls, DialContext: c.dial, ForceAttemptHTTP2: true}
+	c.transports[string(config.CAData)] = transport
+	return transport, nil
+}
+
+func (c *webhookClients) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		if service, found := c.services[host]; found {
+			address = service
 		}
 	}
-	// No proxy: a webhook of the test process is on this machine. The API server does not follow redirects.
-	client := &http.Client{
-		Transport:     &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// limitedTransport limits the lengths of responses.
+type limitedTransport struct {
+	http.RoundTripper
+	most int64
+}
+
+func (t limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(request)
+	if err == nil {
+		response.Body = &limitedBody{response.Body, t.most, t.most}
 	}
-	if c.by == nil {
-		c.by = map[string]*http.Client{}
+	return response, err
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	most, left int64
+}
+
+func (b *limitedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("the response is longer than %d bytes", b.most)
 	}
-	c.by[bundle] = client
-	return client, nil
+	return n, err
 }

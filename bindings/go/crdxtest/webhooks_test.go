@@ -107,15 +107,7 @@ func TestWebhooksOfTheTestProcessAreCalled(t *testing.T) {
 func TestAWebhookThatCannotBeReachedFailsTheRequest(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, crdxtest.New(t))
-	none, url := admissionv1.SideEffectClassNone, "https://127.0.0.1:1/validate"
-	configuration := &admissionv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: "v"},
-		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name: "v.example.com", Rules: rule("configmaps"), SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-			ClientConfig: admissionv1.WebhookClientConfig{URL: &url},
-		}},
-	}
-	if err := c.Create(context.Background(), configuration); err != nil {
+	if err := c.Create(context.Background(), reviewedBy("https://127.0.0.1:1/validate", nil)); err != nil {
 		t.Fatal(err)
 	}
 	err := c.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
@@ -140,6 +132,29 @@ func TestTheImpersonatedUserSendsTheRequest(t *testing.T) {
 	user := review.Status.UserInfo
 	if user.Username != "jane" || user.UID != "7" || fmt.Sprint(user.Groups) != "[dev system:authenticated]" || fmt.Sprint(user.Extra) != "map[example.com/team:[a]]" {
 		t.Errorf("%+v", user)
+	}
+}
+
+func TestTheTokenOfAServiceAccountIsItsUser(t *testing.T) {
+	t.Parallel()
+	config, ctx := crdxtest.New(t), context.Background()
+	clients := kubernetes.NewForConfigOrDie(config)
+	accounts := clients.CoreV1().ServiceAccounts("default")
+	if _, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	issued, err := accounts.CreateToken(ctx, "robot", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.BearerToken = issued.Status.Token
+	review, err := kubernetes.NewForConfigOrDie(config).AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || review.Status.UserInfo.Username != "system:serviceaccount:default:robot" {
+		t.Error(err, review)
+	}
+	config.BearerToken = "other"
+	if _, err := kubernetes.NewForConfigOrDie(config).Discovery().ServerVersion(); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
 	}
 }
 

@@ -19,6 +19,8 @@ pub mod simulation;
 
 pub mod schema_steps;
 
+pub mod single_version;
+
 pub mod rehearsal;
 
 pub mod examples;

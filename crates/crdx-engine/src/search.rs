@@ -4,6 +4,7 @@
 //! upgrade     what the update of a CRD does to objects: the smallest object for each effect, a proof, or neither
 //! faults      what cannot work in one CRD, with the object that shows it or a proof
 //! policies    what admission policies deny
+//! round_trip  the objects that change between the versions of a CRD
 //! probe       asks the servers with the old and the new CRD about one object
 //! candidates  objects to ask about: at the differences of two schemas, then further away, then at random
 //! proof       differences of two CRDs that no object can show
@@ -23,6 +24,7 @@ pub mod policies;
 mod probe;
 mod proof;
 mod random;
+pub mod round_trip;
 mod shrink;
 pub mod upgrade;
 

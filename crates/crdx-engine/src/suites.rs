@@ -12,6 +12,7 @@ mod fields;
 pub mod first;
 mod outcome;
 mod patch;
+pub mod round_trips;
 pub mod subject;
 pub mod suite;
 pub mod update;

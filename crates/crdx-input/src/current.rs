@@ -1,12 +1,14 @@
 //! The source that is read: how it is opened or rendered, and what is known of its documents.
 
+use super::decode::FirstInvalid;
 use super::files::{self, InputSource};
 use super::render::find::RenderTarget;
 use super::render::flux::FluxKustomization;
 use super::render::substitution::{SubstitutionError, Variables};
 use super::{Input, InputReader, MAX_PACKED_DOCUMENT};
-use crdx_engine::documents::Note;
+use crdx_engine::documents::{Note, SourceChunk};
 use crdx_files::input_size::{self, Counted};
+use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
 use std::sync::Arc;
 
@@ -34,6 +36,25 @@ pub struct Current {
     pub flux: Option<Arc<FluxKustomization>>,
     /// The namespace of its objects that have none, if it is not the default.
     pub namespace: Option<Arc<str>>,
+    /// The first byte that is not UTF-8, until it was reported.
+    pub invalid: Option<FirstInvalid>,
+}
+
+impl Current {
+    /// Takes the warning about bytes that are not UTF-8, if the first one is in this document.
+    pub fn encoding_warning(&mut self, chunk: &SourceChunk) -> Option<Note> {
+        let offset = self.invalid.as_ref()?.get()?;
+        let text = &chunk.chunk.text;
+        let replaced = "\u{fffd}".as_bytes();
+        let at = text.windows(replaced.len()).position(|bytes| bytes == replaced)?;
+        self.invalid = None;
+        let before = String::from_utf8_lossy(text.get(..at)?);
+        let last = before.rsplit('\n').next().unwrap_or_default();
+        let line = chunk.chunk.start.line + before.matches('\n').count();
+        let position = Position { line, column: last.chars().count() + 1 };
+        let message = format!("byte {offset} of the file is not UTF-8: kubectl replaces it with U+FFFD");
+        Some(chunk.note(Some(position), message))
+    }
 }
 
 impl Input {
@@ -51,11 +72,13 @@ impl Input {
             is_member: false,
             flux: None,
             namespace: None,
+            invalid: None,
         }
     }
 
     pub(super) fn start(&mut self, source: &InputSource, named: bool) {
-        match source.open(self.options.only_regular_files || !named) {
+        let invalid = FirstInvalid::default();
+        match source.open(self.options.only_regular_files || !named, &invalid) {
             Ok(reader) => {
                 let reader: InputReader = Box::new(Counted(reader, input_size::add));
                 let reader = match &self.options.read {
@@ -74,7 +97,8 @@ impl Input {
                 };
                 let namespace = flux.as_ref().and_then(|flux| flux.namespace.clone());
                 let current = self.current(source.name(), chunks, named);
-                self.current = Some(Current { origin, is_member, flux, namespace, ..current });
+                let invalid = Some(invalid);
+                self.current = Some(Current { origin, is_member, flux, namespace, invalid, ..current });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),
         }
@@ -89,8 +113,11 @@ impl Input {
             return Ok(None);
         };
         let mut found = renderer.builds_of_file(path);
+        if let Some(doubt) = found.iter().find_map(|flux| flux.doubt.as_ref()) {
+            return Err(files::note(&source.name(), doubt.to_string(), Some(doubt.hint())));
+        }
         let only = if found.len() == 1 { found.pop() } else { None };
-        let changes = found.iter().chain(&only).find(|flux| !flux.only_sets_namespace());
+        let changes = found.iter().chain(&only).find(|flux| !flux.changes.only_set_namespace());
         let other = if found.is_empty() { changes } else { found.first() };
         let Some(other) = other else { return Ok(only) };
         let name = source.name();

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The size of the first block: most files fit.
 const FIRST_BLOCK: usize = 1 << 13;
@@ -13,9 +15,37 @@ const FIRST_BLOCK: usize = 1 << 13;
 /// The largest size of a block.
 const BLOCK: usize = 1 << 16;
 
+/// The offset of the first byte of a source that was replaced, because it is not UTF-8. Clones share it.
+#[derive(Clone, Debug)]
+pub struct FirstInvalid(Arc<AtomicU64>);
+
+/// No byte was replaced.
+const NONE: u64 = u64::MAX;
+
+impl Default for FirstInvalid {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(NONE)))
+    }
+}
+
+impl FirstInvalid {
+    fn set(&self, offset: u64) {
+        // Only the first one is kept.
+        let _ = self.0.compare_exchange(NONE, offset, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Returns the offset.
+    pub fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|offset| *offset != NONE)
+    }
+}
+
 /// A reader of UTF-8.
 pub struct Decoder<R> {
     inner: R,
+    /// The number of bytes decoded so far.
+    offset: u64,
+    invalid: FirstInvalid,
     block: Vec<u8>,
     encoding: Encoding,
     /// Bytes not decoded yet: at most the beginning of a character.
@@ -39,10 +69,12 @@ enum Encoding {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Decodes the bytes of `inner`.
-    pub fn new(inner: R) -> Self {
+    /// Decodes the bytes of `inner`. `invalid` gets the first byte that is not UTF-8.
+    pub fn new(inner: R, invalid: &FirstInvalid) -> Self {
         Self {
             inner,
+            offset: 0,
+            invalid: invalid.clone(),
             block: vec![0; FIRST_BLOCK],
             encoding: Encoding::Unknown,
             encoded: Vec::new(),
@@ -72,7 +104,10 @@ impl<R: Read> Decoder<R> {
         }
         let taken = match self.encoding {
             Encoding::Unknown => 0,
-            Encoding::Utf8 => replace_invalid(&self.encoded, self.ended, &mut self.decoded),
+            Encoding::Utf8 => {
+                let report = |at: usize| self.invalid.set(self.offset + at as u64);
+                replace_invalid(&self.encoded, self.ended, &mut self.decoded, report)
+            }
             Encoding::Marked => {
                 self.decoded.extend(&self.encoded);
                 self.encoded.len()
@@ -80,6 +115,7 @@ impl<R: Read> Decoder<R> {
             Encoding::Utf16Big => from_utf16(&self.encoded, u16::from_be_bytes, self.ended, &mut self.decoded),
             Encoding::Utf16Little => from_utf16(&self.encoded, u16::from_le_bytes, self.ended, &mut self.decoded),
         };
+        self.offset += taken as u64;
         self.encoded.drain(..taken);
         Ok(())
     }
@@ -95,8 +131,9 @@ impl<R: Read> Read for Decoder<R> {
 }
 
 /// Appends UTF-8 to `out` with U+FFFD for each invalid sequence, and returns the number of bytes consumed. The
-/// beginning of a character at the end is kept for the next call, unless it is the last.
-fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
+/// beginning of a character at the end is kept for the next call, unless it is the last. `report` gets the offset of each invalid
+/// sequence.
+fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>, report: impl Fn(usize)) -> usize {
     let mut taken = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     let (valid, rest) = bytes.split_at_checked(taken).unwrap_or_default();
     out.extend(valid);
@@ -108,6 +145,7 @@ fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>) -> usize {
         if invalid.is_empty() || (!ended && taken + invalid.len() == bytes.len() && unfinished()) {
             break;
         }
+        report(taken);
         push(char::REPLACEMENT_CHARACTER, out);
         taken += invalid.len();
     }
@@ -178,8 +216,8 @@ mod tests {
 
     fn decode(bytes: &[u8]) -> Vec<u8> {
         let (mut whole, mut slow) = (Vec::new(), Vec::new());
-        Decoder::new(bytes).read_to_end(&mut whole).unwrap();
-        Decoder::new(Slow(bytes)).read_to_end(&mut slow).unwrap();
+        Decoder::new(bytes, &FirstInvalid::default()).read_to_end(&mut whole).unwrap();
+        Decoder::new(Slow(bytes), &FirstInvalid::default()).read_to_end(&mut slow).unwrap();
         assert_eq!(whole, slow, "however the bytes come");
         whole
     }
@@ -213,7 +251,18 @@ mod tests {
     fn characters_are_whole_across_blocks() {
         let text = "aé€😀".repeat(BLOCK / 4);
         let mut decoded = Vec::new();
-        Decoder::new(text.as_bytes()).read_to_end(&mut decoded).unwrap();
+        Decoder::new(text.as_bytes(), &FirstInvalid::default()).read_to_end(&mut decoded).unwrap();
         assert!(decoded == text.as_bytes());
+    }
+
+    #[test]
+    fn the_first_invalid_byte_is_known() {
+        let first = |text: &[u8]| {
+            let invalid = FirstInvalid::default();
+            Decoder::new(Slow(text), &invalid).read_to_end(&mut Vec::new()).unwrap();
+            invalid.get()
+        };
+        assert_eq!(first("a: \u{e9}\u{fffd}".as_bytes()), None);
+        assert_eq!(first(b"a: \xc3\xa9 \xff \xfe"), Some(6));
     }
 }

@@ -4,7 +4,7 @@ pub mod commits;
 mod definitions;
 
 use super::content::NoObject;
-use super::decode::Decoder;
+use super::decode::{Decoder, FirstInvalid};
 use super::git::Commit;
 use super::ignore::is_never_read;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
@@ -72,23 +72,23 @@ impl InputSource {
     }
 
     /// Opens the source; its bytes are converted to UTF-8 as kubectl does. A pipe can be the user's input, but not a file
-    /// found in a directory.
-    pub fn open(&self, only_regular: bool) -> io::Result<Box<dyn Read + Send>> {
+    /// found in a directory. `invalid` gets the first byte that is not UTF-8.
+    pub fn open(&self, only_regular: bool, invalid: &FirstInvalid) -> io::Result<Box<dyn Read + Send>> {
         match self {
-            Self::Stdin => Ok(Box::new(Decoder::new(io::stdin()))),
+            Self::Stdin => Ok(Box::new(Decoder::new(io::stdin(), invalid))),
             Self::File(path) => {
                 let file = if only_regular { regular(path)? } else { File::open(path)? };
                 if file.metadata()?.is_dir() {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
-                Ok(Box::new(Decoder::new(file)))
+                Ok(Box::new(Decoder::new(file, invalid)))
             }
             Self::Kustomization(directory) => Ok(Box::new(kustomize::build(directory)?)),
             Self::Committed { commit, path, .. } => {
                 let content = commit.content(path).map_err(io::Error::other)?;
-                Ok(Box::new(Decoder::new(io::Cursor::new(content))))
+                Ok(Box::new(Decoder::new(io::Cursor::new(content), invalid)))
             }
-            Self::Memory { content, .. } => Ok(Box::new(Decoder::new(Cursor::new(Arc::clone(content))))),
+            Self::Memory { content, .. } => Ok(Box::new(Decoder::new(Cursor::new(Arc::clone(content)), invalid))),
         }
     }
 }

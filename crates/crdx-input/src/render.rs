@@ -4,8 +4,11 @@
 //! [`find`] finds the directories, [`program`] runs the programs, and [`chart`] and [`overlay`] map locations.
 
 mod chart;
+mod copy;
 pub(crate) mod find;
 pub(crate) mod flux;
+mod flux_changes;
+mod flux_object;
 mod json_patch;
 pub(crate) mod kustomization;
 mod lexical;
@@ -17,6 +20,7 @@ mod program;
 pub(crate) mod release;
 mod report;
 mod repository_path;
+mod repository_url;
 mod staging;
 pub(crate) mod substitution;
 mod values;
@@ -36,8 +40,10 @@ use overlay::Overlay;
 pub use program::RenderError;
 use program::{Invocation, argument};
 use release::{HelmRelease, LeftOutRelease, Releases};
+use repository_url::RepositoryUrls;
 use staging::Staged;
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -65,6 +71,8 @@ pub struct RenderSettings {
     pub enable_helm: bool,
     /// The variables of `postBuild` that are given.
     pub substitute: BTreeMap<String, String>,
+    /// The URLs of this repository, if they are given.
+    pub repository_urls: Vec<String>,
     /// The restriction of files for kustomize, in its words.
     pub load_restrictor: Option<&'static str>,
 }
@@ -86,6 +94,12 @@ pub struct RenderedObject<'a> {
     pub namespace: Option<&'a str>,
     /// The field, if the location is that of one.
     pub field: Option<&'a str>,
+}
+
+impl RenderSettings {
+    fn repository_urls(&self) -> RepositoryUrls {
+        RepositoryUrls::new(&self.repository_urls, &env::current_dir().unwrap_or_default())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -130,6 +144,9 @@ impl Renderer {
     /// # Errors
     /// No program for it is installed, or the program fails.
     pub fn render(&self, target: &RenderTarget) -> Result<Box<dyn Read + Send>, RenderError> {
+        if let Some(doubt) = target.flux.as_ref().and_then(|flux| flux.doubt.clone()) {
+            return Err(doubt.into());
+        }
         let name = target.name();
         let mut state = lock::lock(&self.state);
         let known = state.rendered.get(&name).filter(|rendered| rendered.target == *target);
@@ -137,7 +154,8 @@ impl Renderer {
             Arc::clone(&rendered.output)
         } else {
             let staged = Staged::new(target)?;
-            Arc::new(program::run(&invocations(target, &staged, &self.settings))?)
+            let output = program::run(&invocations(target, &staged, &self.settings));
+            Arc::new(output.map_err(|error| error.with_paths(|text| staged.with_originals(text)))?)
         };
         let reader = Box::new(output.reader());
         state.rendered.insert(name, Rendered { target: target.clone(), output });
@@ -146,7 +164,7 @@ impl Renderer {
 
     /// Reads the `Kustomization` objects of Flux among files, which say how directories are built.
     pub fn read_flux(&self, files: &BTreeSet<PathBuf>) {
-        let found = FluxKustomizations::read(files, &self.settings.substitute);
+        let found = FluxKustomizations::read(files, &self.settings.repository_urls(), &self.settings.substitute);
         lock::lock(&self.state).flux.extend(found);
     }
 
@@ -199,7 +217,7 @@ impl Renderer {
     /// fetched.
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<LeftOutRelease>) {
         let releases = std::mem::take(&mut lock::lock(&self.state).releases);
-        let (charts, mut left_out) = releases.charts(directory);
+        let (charts, mut left_out) = releases.charts(&self.settings.repository_urls(), directory);
         let map = |location: &SourceLocation, name: &str, namespace: Option<&str>| {
             self.map(location, &RenderedObject { kind: "HelmRelease", name, namespace, field: None })
         };
@@ -311,6 +329,7 @@ impl RenderTarget {
                 format!("download the charts that it depends on: helm dependency build {directory}")
             }
             (RenderError::Store(_), _) => TEMP_FILE_HELP.to_owned(),
+            (RenderError::Flux(doubt), _) => doubt.hint(),
             (RenderError::Values(_), _) => "correct valuesFiles of the HelmRelease".to_owned(),
             _ => format!("correct {directory}, or leave it out with --ignore; other inputs are validated"),
         }

@@ -9,6 +9,7 @@ mod tokens;
 
 use super::tls::{ClientAuthorities, TlsError};
 use crdx_server::server::UserInfo;
+use crdx_server::server::http::bearer_token::bearer_token;
 use http::{HeaderMap, header};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::collections::HashMap;
@@ -103,20 +104,13 @@ impl Authentication {
         if let Peer::User(user) = peer {
             return Ok(user.clone());
         }
-        match bearer(headers) {
+        let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        match authorization.and_then(bearer_token) {
             Some(token) => self.tokens.get(token).cloned().or_else(|| issued(token)).ok_or(Unauthorized),
             None if *peer == Peer::Untrusted || !self.anonymous => Err(Unauthorized),
             None => Ok(UserInfo::anonymous()),
         }
     }
-}
-
-/// The token of `Authorization: Bearer TOKEN` (`request/bearertoken`).
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
-    let (scheme, token) = text.split_once(' ')?;
-    let token = token.split(' ').next()?;
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tls::Tls;
 pub use tls::TlsError;
-pub use webhooks::{Service as WebhookService, ServiceError, Webhooks};
+pub use webhooks::{BlockingWebhooks, Service as WebhookService, ServiceError, Webhooks};
 
 /// The pause of servers for controllers ([`ServerBuilder::with_pause_before_removal`]).
 ///

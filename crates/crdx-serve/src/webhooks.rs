@@ -1,29 +1,33 @@
 //! Calls webhooks over HTTPS as the API server's client does (`k8s.io/apiserver/pkg/util/webhook/client.go`).
 //!
-//! [`Webhooks::call`] makes one call. Each call opens a new connection, because webhooks in tests are called rarely.
+//! [`Webhooks::call`] makes one call: redirects are followed, and `Retry-After` is obeyed. Each request opens a new connection, because webhooks in tests are called rarely.
 
+mod exchange;
+mod redirect;
 mod tls;
 
 use crdx_output::printable::complain;
 use crdx_server::crd::{ServiceReference, WebhookClientConfig};
 use crdx_server::server::{self, Call, CallOutcome, Calls, Reply, Server};
+use crdx_server::webhooks::call::url;
 use crdx_value::GoError;
-use http::{HeaderValue, Method, Uri, header};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
+use exchange::WebhookResponse;
+use http::Uri;
+use redirect::{Redirect, redirect, resolve};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// The maximum number of bytes of an answer.
-const MAX_ANSWER: usize = 16 << 20;
+/// The maximum number of requests of a call that is redirected (`defaultCheckRedirect`).
+const MAX_REQUESTS: usize = 10;
+/// The maximum number of times that a call is repeated (`maxRetries` of `rest.Request`).
+const MAX_RETRIES: usize = 10;
+const HTTP: u16 = 80;
+const HTTPS: u16 = 443;
 /// The maximum number of calls that a request makes at the same time.
 const MAX_CONCURRENT: usize = 32;
 
@@ -69,7 +73,30 @@ impl Service {
             return Err(ServiceError::HasPath(text.to_owned()));
         }
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(no_url)?.to_owned();
-        Ok(Self { secure, host, port: uri.port_u16().unwrap_or(if secure { 443 } else { 80 }) })
+        Ok(Self { secure, host, port: uri.port_u16().unwrap_or(if secure { HTTPS } else { HTTP }) })
+    }
+}
+
+/// Calls webhooks for a program that is not asynchronous.
+#[derive(Debug)]
+pub struct BlockingWebhooks {
+    webhooks: Webhooks,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl BlockingWebhooks {
+    /// Creates a client of webhooks at URLs.
+    ///
+    /// # Errors
+    /// Returns an error if the system has no resources for it.
+    pub fn new() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { webhooks: Webhooks::default(), runtime })
+    }
+
+    /// Makes a call within its timeout.
+    pub fn call(&self, call: &Call) -> CallOutcome {
+        self.runtime.block_on(self.webhooks.call(call))
     }
 }
 
@@ -131,38 +158,78 @@ impl Webhooks {
     /// Makes a call within its timeout.
     async fn call(&self, call: &Call) -> CallOutcome {
         let limit = Duration::from_secs(call.timeout_seconds);
-        match tokio::time::timeout(limit, self.post(call)).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => CallOutcome::Failed(error.into()),
-            Err(_) => CallOutcome::Failed("context deadline exceeded".to_owned()),
+        match tokio::time::timeout(limit, self.attempts(call)).await {
+            Ok(Ok(outcome) | Err(outcome)) => outcome,
+            Err(_) => CallOutcome::unsent(&url(&call.target, call.timeout_seconds), "context deadline exceeded"),
         }
     }
 
-    async fn post(&self, call: &Call) -> Result<CallOutcome, GoError> {
-        let route = self.route(&call.target, call.timeout_seconds)?;
+    /// Makes a call, and repeats it as long as the webhook asks for it (`rest/with_retry.go`).
+    async fn attempts(&self, call: &Call) -> Result<CallOutcome, CallOutcome> {
+        for _ in 0..MAX_RETRIES {
+            let response = self.follow(call).await?;
+            let Some(pause) = response.retry_after() else { return Ok(response.outcome()) };
+            tokio::time::sleep(pause).await;
+        }
+        Ok(self.follow(call).await?.outcome())
+    }
+
+    /// Makes a call and follows redirects as Go's client does. An `Err` is the outcome of a failed request.
+    async fn follow(&self, call: &Call) -> Result<WebhookResponse, CallOutcome> {
+        let mut url = url(&call.target, call.timeout_seconds);
+        let mut body = Some(call.body.as_str());
+        let mut last = String::new();
+        for _ in 0..MAX_REQUESTS {
+            let response = self.send(&call.target, &url, body).await;
+            let response = response.map_err(|error| CallOutcome::unsent(&url, error.as_str()))?;
+            let Some(Redirect { location, keeps_body }) = redirect(&response) else { return Ok(response) };
+            body = body.filter(|_| keeps_body);
+            url = resolve(&url, location).map_err(|error| CallOutcome::unsent(&url, error.as_str()))?;
+            location.clone_into(&mut last);
+        }
+        Err(CallOutcome::unsent(&last, &format!("stopped after {MAX_REQUESTS} redirects")))
+    }
+
+    /// Sends the review, or after some redirects a GET.
+    async fn send(
+        &self,
+        target: &WebhookClientConfig,
+        url: &str,
+        body: Option<&str>,
+    ) -> Result<WebhookResponse, GoError> {
+        let route = self.route(target, url)?;
         let stream = connect(&route.host, route.port).await?;
-        let request = request(&route, &call.body)?;
+        let request = exchange::request(&route.path, &route.authority, body)?;
         if route.secure {
-            let stream = tls::connect(stream, &route.server_name, &call.target.ca_bundle).await?;
-            send(stream, request).await
+            let stream = tls::connect(stream, &route.server_name, &target.ca_bundle).await?;
+            exchange::send(stream, request).await
         } else {
-            send(stream, request).await
+            exchange::send(stream, request).await
         }
     }
 
-    fn route(&self, target: &WebhookClientConfig, timeout_seconds: u64) -> Result<Route, GoError> {
-        let url = crdx_server::webhooks::call::url(target, timeout_seconds);
+    /// Returns the address of a URL. Only the service of the webhook is mapped, not where it redirects to.
+    fn route(&self, target: &WebhookClientConfig, url: &str) -> Result<Route, GoError> {
         let uri: Uri = url.parse().map_err(|_| "invalid URL")?;
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            other => return Err(format!("unsupported protocol scheme {:?}", other.unwrap_or_default()).into()),
+        };
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let server_name = target.service.as_ref().map_or_else(|| host.clone(), host_name);
         let route = Route {
-            secure: true,
-            port: uri.port_u16().unwrap_or(443),
-            server_name: host.clone(),
+            secure,
+            port: uri.port_u16().unwrap_or(if secure { HTTPS } else { HTTP }),
+            server_name,
             authority: uri.authority().map(ToString::to_string).unwrap_or_default(),
             path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             host,
         };
-        let Some(ServiceReference { namespace, name, .. }) = &target.service else { return Ok(route) };
+        let Some(service) = target.service.as_ref().filter(|service| host_name(service) == route.host) else {
+            return Ok(route);
+        };
+        let ServiceReference { namespace, name, .. } = service;
         let Some(address) = self.services.get(&(namespace.clone(), name.clone())) else {
             complain!(
                 "warning: a webhook calls the service {namespace}/{name}: give its address with --webhook-service \
@@ -172,6 +239,11 @@ impl Webhooks {
         };
         Ok(Route { secure: address.secure, host: address.host.clone(), port: address.port, ..route })
     }
+}
+
+/// Returns the host name of a Service in the cluster.
+fn host_name(service: &ServiceReference) -> String {
+    format!("{}.{}.svc", service.name, service.namespace)
 }
 
 async fn connect(host: &str, port: u16) -> Result<TcpStream, GoError> {
@@ -195,43 +267,4 @@ async fn connect(host: &str, port: u16) -> Result<TcpStream, GoError> {
         _ => "connection failed",
     };
     Err(format!("dial tcp {first}: connect: {reason}").into())
-}
-
-fn request(route: &Route, body: &str) -> Result<Request<Full<Bytes>>, GoError> {
-    let json = HeaderValue::from_static("application/json");
-    let request = Request::builder()
-        .method(Method::POST)
-        .uri(&route.path)
-        .header(header::HOST, &route.authority)
-        .header(header::ACCEPT, "application/json, */*")
-        .header(header::USER_AGENT, "kube-apiserver-admission")
-        .header(header::CONTENT_TYPE, json)
-        .header(header::CONNECTION, "close");
-    request.body(Full::new(Bytes::from(body.to_owned()))).map_err(|_| "invalid URL".into())
-}
-
-async fn send<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: S,
-    request: Request<Full<Bytes>>,
-) -> Result<CallOutcome, GoError> {
-    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
-    let (mut sender, connection) = handshake.await.map_err(|_| "EOF")?;
-    let connection = tokio::spawn(connection);
-    let answered = sender.send_request(request).await;
-    let outcome = match answered {
-        Ok(response) => outcome(response).await,
-        Err(error) if error.is_parse() => Err("malformed HTTP response".into()),
-        Err(_) => Err("EOF".into()),
-    };
-    connection.abort();
-    outcome
-}
-
-async fn outcome(response: Response<Incoming>) -> Result<CallOutcome, GoError> {
-    let (parts, body) = response.into_parts();
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_text = content_type.is_none_or(|value| value.starts_with("text/"));
-    let body = Limited::new(body, MAX_ANSWER).collect().await;
-    let body = body.map_err(|_| "unexpected error when reading response body. Please retry")?;
-    Ok(CallOutcome::Answered { code: parts.status.as_u16(), is_text, body: body.to_bytes().to_vec() })
 }

@@ -1,4 +1,5 @@
 import { Instance, program } from "./program.js";
+import { post, webhookError } from "./webhooks.js";
 
 /** The servers by the hosts of their URLs, for `node-fetch.js`. */
 export const servers = new Map();
@@ -45,6 +46,8 @@ export class Server {
   #exchanges = new Map();
   #next = 1;
   #failure;
+  // Ends the calls of webhooks.
+  #closed = new AbortController();
 
   constructor(instance, callWebhook) {
     this.#instance = instance;
@@ -92,6 +95,7 @@ export class Server {
         contentType: text("content-type"),
         accept: text("accept"),
         userAgent: text("user-agent"),
+        authorization: text("authorization"),
         impersonate: headers.filter(([name]) => name.startsWith("impersonate-")).flatMap(separate),
       };
       try {
@@ -123,6 +127,7 @@ export class Server {
     if (this.#failure) return;
     this.#failure = reason;
     servers.delete(new URL(this.url).host);
+    this.#closed.abort();
     for (const id of [...this.#exchanges.keys()]) this.#abort(id, reason);
   }
 
@@ -176,18 +181,13 @@ export class Server {
     exchange.resolve(new Response(body, { status: header.code, headers: responseHeaders(header) }));
   }
 
-  async #call({ id, call, url, timeoutMilliseconds }, body) {
+  async #call({ id, call, url, timeoutMilliseconds, maxBytes }, body) {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMilliseconds), this.#closed.signal]);
     try {
-      const headers = { Accept: "application/json, */*", "Content-Type": "application/json" };
-      const signal = AbortSignal.timeout(timeoutMilliseconds);
-      const response = await this.#callWebhook(url, { method: "POST", headers, body, signal });
-      const type = response.headers.get("content-type") ?? "";
-      const isText = type === "" || type.startsWith("text/");
-      const answer = new Uint8Array(await response.arrayBuffer());
-      this.#tell(id, { call, code: response.status, isText }, answer);
+      const { code, isText, answer } = await post((init) => this.#callWebhook(url, init), body, signal, maxBytes);
+      this.#tell(id, { call, code, isText }, answer);
     } catch (error) {
-      const isLate = error.name === "TimeoutError";
-      this.#tell(id, { call, error: isLate ? "context deadline exceeded" : (error.cause?.message ?? error.message) });
+      this.#tell(id, { call, error: webhookError(url, error) });
     }
   }
 

@@ -115,7 +115,8 @@ impl Paths {
         namespace: Option<&str>,
         of_target: &ChartValues,
     ) -> InputOptions {
-        let Rendering { values, set, api_versions, substitute, enable_helm, load_restrictor } = &self.rendering;
+        let Rendering { values, set, api_versions, substitute, repository_url, enable_helm, load_restrictor } =
+            &self.rendering;
         let settings = || RenderSettings {
             namespace: namespace.map(str::to_owned),
             release: releases.map(ReleaseSet::newest),
@@ -125,6 +126,7 @@ impl Paths {
             },
             api_versions: api_versions.clone(),
             substitute: substitute.iter().cloned().collect(),
+            repository_urls: repository_url.clone(),
             enable_helm: *enable_helm,
             load_restrictor: load_restrictor.map(LoadRestrictor::name),
         };

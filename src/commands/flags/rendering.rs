@@ -17,6 +17,9 @@ pub struct Rendering {
     /// A variable of postBuild of a Flux Kustomization; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Files", requires = "render")]
     pub substitute: Vec<(String, String)>,
+    /// A URL by which sources of Flux name this repository (the remotes of git by default); may be repeated
+    #[arg(long, value_name = "URL", help_heading = "Files", requires = "render")]
+    pub repository_url: Vec<String>,
     /// Let kustomize inflate charts (`helmCharts`), as its --enable-helm
     #[arg(long, help_heading = "Files", requires = "render")]
     pub enable_helm: bool,

@@ -1,5 +1,6 @@
 //! The arguments of `kubectl crdx test`.
 
+use super::round_trips::RoundTrips;
 use crate::commands::flags::error::ArgumentError;
 use crate::commands::flags::{KubernetesVersions, ReportFormat, Server, Severities};
 use clap::Args as ClapArgs;
@@ -19,17 +20,21 @@ use std::path::PathBuf;
   kubectl crdx test --init kites.crd.yaml > kites.testsuite.yaml
   kubectl crdx test kites.testsuite.yaml --update
 
+  # Do objects survive a round trip through the other versions? With a conversion webhook that runs on this machine
+  kubectl crdx test --round-trip config/crd/ --webhook-host 127.0.0.1:9443 --webhook-ca ca.crt
+
   # The documents in objects/valid must be accepted, those in objects/invalid rejected
   kubectl crdx test objects/ --crds crd.yaml
 
 A suite is a file *.testsuite.yaml, or *.yaml in a directory below tests/; its format is that of openshift/api. \
 Documents in directories named valid and invalid are cases, too; a comment `# error: TEXT` on the first lines of an \
-invalid document gives a part of the expected message. Nothing is sent to a cluster. See docs/testing-crds.md.
+invalid document gives a part of the expected message. Nothing is sent to a cluster, and a conversion webhook is called only with --webhook-url \
+or --webhook-host. See docs/testing-crds.md.
 
-Exit codes: 0 every case passes, 1 a case fails, the server rejects a CRD or --min-coverage is not reached, 2 a suite \
-cannot be read or a CRD is missing.")]
+Exit codes: 0 every case passes, 1 a case fails, an object changes in a round trip, the server rejects a CRD or --min-coverage is not reached, 2 a suite \
+cannot be read, a CRD is missing or a webhook cannot be called.")]
 pub struct Test {
-    /// Suites, or directories with suites [default: the working directory]
+    /// Suites, or directories with suites; with --round-trip, CRDs [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
     /// A file or directory with CRDs, used instead of those that a suite names and regardless of its feature gates; may
@@ -67,6 +72,9 @@ pub struct Test {
     /// Run again whenever a file changes, until Ctrl-C
     #[arg(long)]
     pub watch: bool,
+    /// Round trips between versions.
+    #[command(flatten)]
+    pub round_trips: RoundTrips,
     /// The file with the settings of the project, if there is one.
     #[arg(skip)]
     pub settings_file: Option<String>,

@@ -17,11 +17,12 @@ pub struct Answer {
     pub code: u16,
     pub content_type: &'static str,
     pub body: String,
+    pub headers: Vec<(&'static str, String)>,
 }
 
 impl From<(u16, Value)> for Answer {
     fn from((code, body): (u16, Value)) -> Self {
-        Self { code, content_type: "application/json", body: body.to_string() }
+        Self { code, content_type: "application/json", body: body.to_string(), headers: Vec::new() }
     }
 }
 
@@ -84,11 +85,12 @@ fn converse(
     let mut body = vec![0; length.unwrap_or(0)];
     stream.read_exact(&mut body).ok()?;
     let path = head.split(' ').nth(1)?.to_owned();
-    let review: Value = serde_json::from_slice(&body).ok()?;
+    let review: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).ok()? };
     log.lock().unwrap().push((path.clone(), review.clone()));
-    let Answer { code, content_type, body } = respond(path.split('?').next()?, &review);
+    let Answer { code, content_type, body, headers } = respond(path.split('?').next()?, &review);
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let head = format!(
-        "HTTP/1.1 {code} Answered\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {code} Answered\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{headers}Connection: close\r\n\r\n",
         body.len()
     );
     let stream = stream.get_mut();

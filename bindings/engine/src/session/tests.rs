@@ -102,3 +102,26 @@ fn other_versions_are_refused() {
     let settings = json::read(br#"{"kubernetesVersion":"1.2"}"#).unwrap();
     assert_eq!(Session::new(&settings).unwrap_err().to_string(), "kubernetesVersion \"1.2\" is not simulated");
 }
+
+#[test]
+fn the_token_of_a_service_account_names_the_user() {
+    let mut session = session();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let created = send(&mut session, 1, "POST", accounts, r#"{"metadata":{"name":"robot"}}"#);
+    assert_eq!(number(&created[0], "code"), Some(201), "{created:?}");
+    let issued = send(&mut session, 2, "POST", &format!("{accounts}/robot/token"), "{}");
+    let issued = json::read(&issued[0].body).unwrap();
+    let token = issued.str_at(&["status", "token"]).unwrap();
+    let review = r#"{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}"#;
+    for (token, code, expected) in
+        [(token, 201, "system:serviceaccount:default:robot"), ("other", 401, r#""reason":"Unauthorized""#)]
+    {
+        let header = format!(
+            r#"{{"id":3,"method":"POST","path":"/apis/authentication.k8s.io/v1/selfsubjectreviews",
+            "contentType":"application/json","authorization":"Bearer {token}"}}"#
+        );
+        let replies = session.answer(frame(&header, review));
+        assert_eq!(number(&replies[0], "code"), Some(code), "{replies:?}");
+        assert!(String::from_utf8_lossy(&replies[0].body).contains(expected), "{replies:?}");
+    }
+}

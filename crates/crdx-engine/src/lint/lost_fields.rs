@@ -1,14 +1,9 @@
 //! The fields that are lost between the served versions of a CRD whose objects are converted without a webhook: the server sets
 //! only `apiVersion`, and prunes what the schema of the version does not have.
 
-use crate::schema_steps::{
-    SchemaStep, below, is_type_or_metadata, schema_path, steps_below, takes_unknown, value_path,
-};
+use crate::schema_steps::{SchemaStep, schema_path, value_path};
+use crate::search::round_trip::pruned::missing;
 use crdx_server::crd::Spec;
-use crdx_server::schema::Schema;
-
-/// The maximum number of fields of a version that are reported.
-const MAX_FIELDS: usize = 50;
 
 /// A field that one version has and the other one prunes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,36 +47,6 @@ pub fn lost_fields(spec: &Spec) -> Vec<LostField> {
         }
     }
     found
-}
-
-/// Returns the fields of `one` that `other` prunes, without those below them.
-fn missing(one: &Schema, other: &Schema) -> Vec<Vec<SchemaStep>> {
-    let mut found = Vec::new();
-    walk(one, other, &mut Vec::new(), &mut found);
-    found
-}
-
-fn walk(one: &Schema, other: &Schema, steps: &mut Vec<SchemaStep>, found: &mut Vec<Vec<SchemaStep>>) {
-    if one == other {
-        return;
-    }
-    let keeps = takes_unknown(other);
-    for (step, node) in steps_below(one) {
-        if found.len() >= MAX_FIELDS {
-            return;
-        }
-        if steps.is_empty() && is_type_or_metadata(&step) {
-            // Every schema has these.
-            continue;
-        }
-        steps.push(step.clone());
-        match (below(other, &step), &step) {
-            (Some(after), _) => walk(node, after, steps, found),
-            (None, SchemaStep::Property(_)) if other.type_ == "object" && !keeps => found.push(steps.clone()),
-            (None, _) => {}
-        }
-        steps.pop();
-    }
 }
 
 #[cfg(test)]

@@ -149,6 +149,9 @@ fn excerpt(text: &[u8], start: Position, line_start: usize, from: usize, to: usi
     let length = line.iter().position(|b| *b == b'\n').unwrap_or(line.len());
     let line = line.get(..length).filter(|line| line.len() <= MAX_LINE_LENGTH)?;
     let (from, to) = (from.checked_sub(line_start)?.min(length), to.saturating_sub(line_start).min(length));
+    // A part ends with a whole character.
+    let is_end = |at: &usize| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let to = (to..length).find(is_end).unwrap_or(length);
     // Offsets refer to the text as shown, in which bytes that are not UTF-8 are replaced.
     let shown = |part: Option<&[u8]>| String::from_utf8_lossy(part.unwrap_or_default()).into_owned();
     let (before, part) = (shown(line.get(..from)), shown(line.get(from..to.max(from))));
@@ -194,6 +197,8 @@ mod tests {
             SourceLocation::at(&source, text.as_bytes(), start, Position { line: 11, column: 4 }).excerpt.unwrap().part,
             4..5
         );
+        let wide = SourceLocation::at(&source, "a: ü".as_bytes(), FIRST, Position { line: 1, column: 4 });
+        assert_eq!(wide.excerpt, Some(Excerpt { line: "a: ü".to_owned(), part: 3..5 }), "a whole character");
         // A position past the end refers to the end.
         assert_eq!(SourceLocation::part(&source, b"a", FIRST, FIRST, 5..9).excerpt.unwrap().part, 1..1);
         assert_eq!(SourceLocation::at(&source, b"a", FIRST, Position { line: 7, column: 3 }).to_string(), "f:7:3");

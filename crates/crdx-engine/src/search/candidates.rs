@@ -259,7 +259,7 @@ fn distinct(all: Vec<Value>, most: usize) -> Vec<Value> {
 }
 
 /// Takes one element of each queue in turn.
-fn in_turn<T>(mut queues: Vec<VecDeque<T>>) -> Vec<T> {
+pub fn in_turn<T>(mut queues: Vec<VecDeque<T>>) -> Vec<T> {
     let mut all = Vec::new();
     while queues.iter().any(|queue| !queue.is_empty()) {
         all.extend(queues.iter_mut().filter_map(VecDeque::pop_front));

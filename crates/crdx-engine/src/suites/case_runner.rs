@@ -4,6 +4,7 @@
 use super::compare::comparable;
 use super::outcome::{CaseOutcome, CaseRequest, CaseWrite, Failure};
 use super::patch;
+use super::round_trips::{self, RoundTripSetup};
 use super::subject::{Subject, TestedResource};
 use super::suite::{Action, Case, CaseObject, SourceError};
 use crate::kubectl::{Operation, request};
@@ -49,6 +50,8 @@ pub struct ServerSetup {
     pub manages_fields: bool,
     /// The admission plugins.
     pub plugins: AdmissionPlugins,
+    /// How round trips are made.
+    pub round_trips: RoundTripSetup,
     /// The time of all requests.
     pub now: Timestamp,
 }
@@ -222,10 +225,11 @@ impl CaseRunner {
             Action::Apply => run.apply(),
             Action::Delete => run.delete(),
             Action::Valid | Action::Invalid => run.document(),
+            Action::RoundTrip(fields) => return round_trips::outcome(&self.setup, fields),
         }
         .err();
         let failure = run.unfinished.map(Failure::Unfinished).or(failure);
-        CaseOutcome { failure, writes: run.writes, stored: run.stored }
+        CaseOutcome { failure, writes: run.writes, stored: run.stored, ..CaseOutcome::default() }
     }
 
     fn send(&self, request: Request) -> Result<Accepted, Rejected> {

@@ -71,6 +71,13 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reads a number without sign.
+    pub fn number(&mut self, key: &'static str) -> Result<Option<u64>, FieldProblem> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let number = value.as_int().and_then(|number| u64::try_from(number).ok());
+        number.map(Some).ok_or_else(|| self.problem(key, "a whole number, at least 0"))
+    }
+
     /// Reads a list, with the path of each item.
     pub fn list(&mut self, key: &'static str) -> Result<Option<Vec<(&'a Value, String)>>, FieldProblem> {
         match self.value(key) {

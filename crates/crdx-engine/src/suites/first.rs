@@ -150,6 +150,7 @@ mod tests {
         let suite = Suite::read("kites.testsuite.yaml", first.text.as_bytes()).unwrap();
         let definition = Arc::new(definition);
         let setup = ServerSetup {
+            round_trips: crate::suites::round_trips::RoundTripSetup::default(),
             plugins: crdx_server::server::AdmissionPlugins::default(),
             release: Release::NEWEST,
             subject: Subject::CustomResource { definition: Arc::clone(&definition), file: definition },

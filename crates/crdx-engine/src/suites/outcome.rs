@@ -1,5 +1,6 @@
 //! The outcome of a case.
 
+use crate::search::round_trip::TripReport;
 use crdx_value::GoError;
 use crdx_value::Value;
 use crdx_value::field::{ErrorList, UNFINISHED};
@@ -111,10 +112,14 @@ pub enum Failure {
         /// The warnings of the server.
         warnings: Vec<String>,
     },
+    /// Objects change in round trips between versions.
+    RoundTrips(Arc<[TripReport]>),
+    /// Round trips cannot be tried.
+    NoRoundTrips(String),
 }
 
 impl Failure {
-    /// Returns the field of the case whose expectation is not met.
+    /// Returns the field of the case whose expectation is not met; empty for the case itself.
     pub fn field(&self) -> &'static str {
         match self {
             Self::NoObject { field, .. } => field,
@@ -129,6 +134,7 @@ impl Failure {
             Self::Accepted(..) | Self::OtherError { .. } => "expectedError",
             Self::Differs { .. } => "expected",
             Self::Warnings { .. } => "expectedWarnings",
+            Self::RoundTrips(_) | Self::NoRoundTrips(_) => "",
         }
     }
 
@@ -145,12 +151,14 @@ impl Failure {
             Self::NoStatus => "noStatus",
             Self::Differs { .. } => "differs",
             Self::Warnings { .. } => "warnings",
+            Self::RoundTrips(_) => "roundTrip",
+            Self::NoRoundTrips(_) => "noRoundTrip",
         }
     }
 
     /// Returns true if the server's answer is not known.
     pub fn is_unknown(&self) -> bool {
-        matches!(self, Self::Unfinished(_) | Self::BuiltInStatus(_))
+        matches!(self, Self::Unfinished(_) | Self::BuiltInStatus(_) | Self::NoRoundTrips(_))
     }
 
     /// Returns the server's message, if the server rejected the request.
@@ -190,6 +198,8 @@ impl fmt::Display for Failure {
             Self::Warnings { expected, warnings } => {
                 write!(f, "the warnings are {warnings:?} and not {expected:?}")
             }
+            Self::RoundTrips(_) => f.write_str("objects change in round trips between versions"),
+            Self::NoRoundTrips(reason) => write!(f, "cannot tell whether objects survive round trips: {reason}"),
         }
     }
 }
@@ -203,4 +213,6 @@ pub struct CaseOutcome {
     pub writes: Vec<CaseWrite>,
     /// The stored object at the end, if the case reached it.
     pub stored: Option<Value>,
+    /// The results of round trips.
+    pub round_trips: Arc<[TripReport]>,
 }

@@ -1,9 +1,10 @@
 //! A suite in the format of `openshift/api` and `hypershift` (`*.testsuite.yaml`), with these extensions: `crds`,
-//! `policies`, `kubernetesVersions`, `onDelete`, `onApply` and `expectedWarnings`.
+//! `policies`, `kubernetesVersions`, `onDelete`, `onApply`, `roundTrip` and `expectedWarnings`.
 
 pub use super::fields::FieldProblem;
 
 use super::fields::Fields;
+use super::round_trips::RoundTripFields;
 use crdx_text::spans::{Cache, Spans};
 use crdx_text::{self as text, Position, Syntax, yaml};
 use crdx_value::Value;
@@ -65,10 +66,12 @@ pub enum Action {
     Valid,
     /// A document in `invalid/`, which must be rejected.
     Invalid,
+    /// `roundTrip`: objects of all versions are read and written in the others.
+    RoundTrip(RoundTripFields),
 }
 
 impl Action {
-    /// Returns the name of the list or the directory that contains such cases.
+    /// Returns the name of the field, list or directory that contains such cases.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "onCreate",
@@ -77,6 +80,7 @@ impl Action {
             Self::Delete => "onDelete",
             Self::Valid => "valid",
             Self::Invalid => "invalid",
+            Self::RoundTrip(_) => "roundTrip",
         }
     }
 }
@@ -148,6 +152,26 @@ pub struct Case {
     pub expected_warnings: Option<Vec<String>>,
     /// `force` of `onApply`
     pub force: bool,
+}
+
+impl Case {
+    /// Returns the case that tries all round trips of the CRD.
+    pub fn round_trip(fields: RoundTripFields) -> Self {
+        Self {
+            name: "round trips".to_owned(),
+            path: "roundTrip".to_owned(),
+            position: None,
+            action: Action::RoundTrip(fields),
+            initial: None,
+            changed: None,
+            patches: Vec::new(),
+            expected: None,
+            expected_error: None,
+            expected_status_error: None,
+            expected_warnings: None,
+            force: false,
+        }
+    }
 }
 
 /// The reason why a suite cannot be run.
@@ -236,6 +260,17 @@ impl Suite {
         case.position.unwrap_or_else(|| self.position(&format!("{}{dot}{field}", case.path)))
     }
 
+    /// Removes the round trips, and keeps the other cases.
+    pub fn without_round_trips(mut self) -> Self {
+        self.cases.retain(|case| !matches!(case.action, Action::RoundTrip(_)));
+        self
+    }
+
+    /// Returns true if all cases are round trips, which need the CRD with all its versions.
+    pub fn has_only_round_trips(&self) -> bool {
+        self.cases.iter().all(|case| matches!(case.action, Action::RoundTrip(_)))
+    }
+
     /// Returns true if the cases are documents of a folder.
     pub fn is_folder(&self) -> bool {
         self.cases.iter().any(|case| matches!(case.action, Action::Valid | Action::Invalid))
@@ -266,8 +301,11 @@ impl Suite {
             let message = "neither crdName nor crd names the CRD to test".to_owned();
             return Err(FieldProblem { path: String::new(), message });
         }
+        let (round_trip, more_unknown) = RoundTripFields::read(&mut top)?;
+        self.cases.extend(round_trip.map(Case::round_trip));
         let mut tests = Fields::from_value(top.value("tests"), "tests")?;
         let mut unknown = top.unknown();
+        unknown.extend(more_unknown);
         for (key, action) in [
             ("onCreate", Action::Create),
             ("onUpdate", Action::Update),

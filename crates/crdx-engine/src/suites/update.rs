@@ -50,7 +50,7 @@ pub enum NotUpdated {
 /// Returns an error if the failure cannot be made the expectation.
 pub fn edits(case: &Case, outcome: &CaseOutcome) -> Result<Vec<Edit>, NotUpdated> {
     let Some(failure) = &outcome.failure else { return Ok(Vec::new()) };
-    if matches!(case.action, Action::Valid | Action::Invalid) {
+    if matches!(case.action, Action::Valid | Action::Invalid | Action::RoundTrip(_)) {
         return Err(NotUpdated::Document);
     }
     let write = outcome.writes.last();
@@ -62,7 +62,7 @@ pub fn edits(case: &Case, outcome: &CaseOutcome) -> Result<Vec<Edit>, NotUpdated
         Action::Create => CaseRequest::Initial,
         Action::Apply => CaseRequest::Apply,
         Action::Delete => CaseRequest::Delete,
-        Action::Update | Action::Valid | Action::Invalid => CaseRequest::Update,
+        Action::Update | Action::Valid | Action::Invalid | Action::RoundTrip(_) => CaseRequest::Update,
     };
     match failure {
         Failure::Differs { stored, .. } if !stored.is_null() => Ok(vec![Edit::Object("expected", stored.clone())]),

@@ -1,6 +1,7 @@
 //! Selects the CRDs with which a suite is run: files may contain variants of one CRD, for example for feature sets.
 
 use super::suite::Suite;
+use crate::single_version::single_version;
 use crdx_value::Value;
 use std::sync::Arc;
 
@@ -64,19 +65,7 @@ impl Variant {
 
     /// Returns the CRD with `version` only, served and stored (`loadVersionedCRD`).
     pub fn reduced(&self, version: &str) -> Option<Value> {
-        let mut crd = self.installable();
-        let Some(Value::Array(versions)) = crd.get_mut("spec").and_then(|spec| spec.get_mut("versions")) else {
-            return None;
-        };
-        versions.retain(|one| one.str_at(&["name"]) == Some(version));
-        for one in &mut *versions {
-            if let Some(members) = one.as_object_mut() {
-                members.insert("served".to_owned(), true.into());
-                members.insert("storage".to_owned(), true.into());
-            }
-        }
-        let is_empty = versions.is_empty();
-        (!is_empty).then_some(crd)
+        single_version(self.installable(), version)
     }
 
     /// Returns the CRD without the fields that a server writes: the file may be an export from a cluster.

@@ -95,6 +95,8 @@ pub enum SettingKey {
     Set,
     /// Variables of `postBuild` of Flux, `NAME=VALUE`.
     Substitute,
+    /// The URLs of the repository, by which sources of Flux name it.
+    RepositoryUrl,
     /// The API versions that charts see.
     ApiVersions,
     /// Whether kustomize inflates charts.
@@ -105,7 +107,7 @@ pub enum SettingKey {
 
 impl SettingKey {
     /// All keys, in the order in which `config` prints them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Crds,
         Self::Charts,
         Self::KubernetesVersion,
@@ -136,6 +138,7 @@ impl SettingKey {
         Self::Values,
         Self::Set,
         Self::Substitute,
+        Self::RepositoryUrl,
         Self::ApiVersions,
         Self::EnableHelm,
         Self::LoadRestrictor,
@@ -174,6 +177,7 @@ impl SettingKey {
             Self::Values => "values",
             Self::Set => "set",
             Self::Substitute => "substitute",
+            Self::RepositoryUrl => "repositoryUrl",
             Self::ApiVersions => "apiVersions",
             Self::EnableHelm => "enableHelm",
             Self::LoadRestrictor => "loadRestrictor",
@@ -213,6 +217,7 @@ impl SettingKey {
             Self::Values => "CRDX_VALUES",
             Self::Set => "CRDX_SET",
             Self::Substitute => "CRDX_SUBSTITUTE",
+            Self::RepositoryUrl => "CRDX_REPOSITORY_URL",
             Self::ApiVersions => "CRDX_API_VERSIONS",
             Self::EnableHelm => "CRDX_ENABLE_HELM",
             Self::LoadRestrictor => "CRDX_LOAD_RESTRICTOR",
@@ -236,6 +241,7 @@ impl SettingKey {
             Self::DefaultUnreachableTolerationSeconds => "default_unreachable_toleration_seconds",
             Self::IgnoreFields => "ignore_fields",
             Self::Paths => "positional",
+            Self::RepositoryUrl => "repository_url",
             Self::ApiVersions => "api_versions",
             Self::EnableHelm => "enable_helm",
             Self::LoadRestrictor => "load_restrictor",
@@ -302,6 +308,7 @@ impl SettingKey {
             | Self::Values
             | Self::Set
             | Self::Substitute
+            | Self::RepositoryUrl
             | Self::ApiVersions
             | Self::LoadRestrictor
             | Self::Policies

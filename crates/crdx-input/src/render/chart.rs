@@ -28,13 +28,15 @@ pub struct Templates {
     chart: PathBuf,
     /// The lines of templates, by their path as Helm prints it.
     lines: HashMap<Arc<str>, Option<Lines>>,
+    /// The templates that others include, when they were needed.
+    helpers: Option<Vec<(Arc<str>, Lines)>>,
     size: u64,
 }
 
 impl Templates {
     /// Returns the templates of the chart in a directory.
     pub fn new(chart: &Path) -> Self {
-        Self { chart: chart.to_owned(), lines: HashMap::new(), size: 0 }
+        Self { chart: chart.to_owned(), lines: HashMap::new(), helpers: None, size: 0 }
     }
 
     /// Returns the location in a template for one in the rendered text.
@@ -53,22 +55,17 @@ impl Templates {
         if let Some(line) = found {
             return place::in_line(&file, line, rendered);
         }
-        let by_helper = || self.helper(&output.lines(at, context), rendered);
-        let helper = if rendered.column == 0 { None } else { by_helper() };
+        let lines = output.lines(at, context);
+        let helper = if rendered.column == 0 { None } else { self.helper(&lines, rendered) };
         helper.unwrap_or_else(|| SourceLocation::source(&file).rendered_as(rendered))
     }
 
     /// Returns the only line of the templates that others include, such as `_helpers.tpl`.
-    fn helper(&self, lines: &[String], rendered: &SourceLocation) -> Option<SourceLocation> {
-        let entries = fs::read_dir(self.chart.join("templates")).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-        let is_helper = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"));
-        let mut helpers: Vec<PathBuf> = entries.filter(is_helper).collect();
-        helpers.sort();
-        let found = helpers.into_iter().take(HELPERS).filter_map(|path| {
-            let text = read_small(&path, LARGEST).ok()?;
-            let of_file = Lines::new(&String::from_utf8_lossy(&text), Language::Template);
-            Some(place::in_line(&name(&path), of_file.find(lines, 0..usize::MAX)?, rendered))
-        });
+    fn helper(&mut self, lines: &[String], rendered: &SourceLocation) -> Option<SourceLocation> {
+        let helpers = self.helpers.get_or_insert_with(|| helpers(&self.chart));
+        let found = helpers
+            .iter()
+            .filter_map(|(file, of_file)| Some(place::in_line(file, of_file.find(lines, 0..usize::MAX)?, rendered)));
         let found: Vec<SourceLocation> = found.take(2).collect();
         <[SourceLocation; 1]>::try_from(found).ok().map(|[only]| only)
     }
@@ -103,6 +100,21 @@ impl Templates {
         }
         self.lines.get(origin)?.as_ref()
     }
+}
+
+/// Reads the templates of a chart that others include.
+fn helpers(chart: &Path) -> Vec<(Arc<str>, Lines)> {
+    let entries = fs::read_dir(chart.join("templates")).into_iter().flatten().filter_map(Result::ok);
+    let is_helper = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_helper).collect();
+    files.sort();
+    let mut left = KEPT;
+    let read = |path: &PathBuf| {
+        let text = read_small(path, LARGEST.min(left)).ok()?;
+        left -= text.len() as u64;
+        Some((name(path), Lines::new(&String::from_utf8_lossy(&text), Language::Template)))
+    };
+    files.iter().take(HELPERS).filter_map(read).collect()
 }
 
 /// Returns the name of a file for messages.

@@ -178,6 +178,24 @@ fn directories_and_files(target: &RenderTarget) -> (BTreeSet<PathBuf>, BTreeSet<
     (directories, files)
 }
 
+/// Returns directories, and the files and directories that their kustomizations name, and those that the kustomizations in these
+/// directories name.
+pub fn named_by(directories: Vec<PathBuf>) -> BTreeSet<PathBuf> {
+    let mut found: BTreeSet<PathBuf> = directories.iter().cloned().collect();
+    let mut next = directories;
+    while let Some(directory) = next.pop() {
+        let own = kustomize::file(&directory).and_then(|file| read(&file)).map(|value| Kustomization::new(&value));
+        for name in own.iter().flat_map(Kustomization::paths) {
+            let path = normal(&directory.join(name));
+            let is_new = path.exists() && found.insert(path.clone());
+            if is_new && path.is_dir() {
+                next.push(path);
+            }
+        }
+    }
+    found
+}
+
 /// Returns the paths that the kustomization in a directory is built from.
 fn resources(directory: &Path) -> BTreeSet<PathBuf> {
     let value = kustomize::file(directory).and_then(|file| read(&file));

@@ -1,36 +1,27 @@
 //! The `Kustomization` objects of Flux among the files of an input. They say how the directories that they name are built, and which
 //! variables (`postBuild`) are replaced in the result.
 
+use super::flux_changes::FluxChanges;
+use super::flux_object::{self, KustomizationObject};
 use super::lexical::normal;
-use super::repository_path::in_repository;
+use super::repository_url::{NamedRepository, RepositoryUrls};
 use super::substitution::Variables;
 use crate::kustomize;
 use crdx_engine::documents::encrypted::is_encrypted;
 use crdx_files::open::read_small;
 use crdx_text::documents::Chunks;
-use crdx_text::yaml;
 use crdx_value::sort::sort_by_key;
-use crdx_value::{Map, Value, group_version, object};
+use crdx_value::{Value, group_version};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The group of sources.
+const SOURCES: &str = "source.toolkit.fluxcd.io";
+
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
-
-/// The members of its `spec` that Flux adds to the kustomization of the directory, and their names there
-/// (`fluxcd/pkg/kustomize`).
-const CHANGES: [(&str, &str); 8] = [
-    ("targetNamespace", "namespace"),
-    ("namePrefix", "namePrefix"),
-    ("nameSuffix", "nameSuffix"),
-    ("patches", "patches"),
-    ("patchesStrategicMerge", "patchesStrategicMerge"),
-    ("patchesJson6902", "patchesJson6902"),
-    ("images", "images"),
-    ("components", "components"),
-];
 
 /// The changes that a Flux Kustomization makes to a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,14 +31,36 @@ pub struct FluxKustomization {
     pub variables: Variables,
     /// The namespace of all objects, if it is given.
     pub namespace: Option<Arc<str>>,
-    /// The members that are added to the kustomization of the directory.
-    pub changes: Map,
+    /// The changes to the kustomization of the directory.
+    pub changes: FluxChanges,
+    /// The reason why it is not known what it builds.
+    pub doubt: Option<FluxDoubt>,
 }
 
-impl FluxKustomization {
-    /// Returns true if it changes no objects but those without a namespace.
-    pub fn only_sets_namespace(&self) -> bool {
-        self.changes.keys().all(|name| name == "namespace")
+/// The reason why it is not known what a Kustomization builds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FluxDoubt {
+    #[error(
+        "the Kustomization {kustomization} of Flux builds it from the GitRepository {name}, {url}, which may be this repository or another one"
+    )]
+    Repository { kustomization: String, name: String, url: String },
+    #[error("a patch of the Kustomization {parent} of Flux may change what the Kustomization {kustomization} builds")]
+    Patched { kustomization: String, parent: String },
+}
+
+impl FluxDoubt {
+    /// The next step for the user.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Repository { url, .. } => {
+                format!("give the URL of this repository: --repository-url {url}, or another one")
+            }
+            Self::Patched { .. } => {
+                "select Kustomizations by kind, name or labels, or build the directory with `flux build kustomization`, \
+                 and validate that"
+                    .to_owned()
+            }
+        }
     }
 }
 
@@ -56,8 +69,8 @@ impl FluxKustomization {
 pub struct FluxKustomizations(BTreeMap<PathBuf, Vec<Arc<FluxKustomization>>>);
 
 impl FluxKustomizations {
-    /// Reads those of files. `given` are variables of the command line.
-    pub fn read(files: &BTreeSet<PathBuf>, given: &BTreeMap<String, String>) -> Self {
+    /// Reads those of files of the repository with these URLs. `given` are variables of the command line.
+    pub fn read(files: &BTreeSet<PathBuf>, urls: &RepositoryUrls, given: &BTreeMap<String, String>) -> Self {
         let mut found = FluxObjects::default();
         for file in files {
             found.read(file);
@@ -65,8 +78,8 @@ impl FluxKustomizations {
         found.patch();
         let mut all = Self::default();
         for one in &found.kustomizations {
-            let new = found.build(one, given);
-            let known = all.0.entry(one.directory.clone()).or_default();
+            let Some((directory, new)) = found.build(one, urls, given) else { continue };
+            let known = all.0.entry(directory).or_default();
             // Several clusters may have the same one.
             if !known.iter().any(|other| FluxKustomization { name: new.name.clone(), ..(**other).clone() } == new) {
                 known.push(Arc::new(new));
@@ -95,24 +108,15 @@ struct FluxObjects {
     kustomizations: Vec<KustomizationObject>,
     /// The data of each `ConfigMap`, by name; `None` if it is not known. Namespaces are often set by the Kustomization of the cluster.
     config_maps: BTreeMap<String, Option<BTreeMap<String, String>>>,
-}
-
-#[derive(Debug)]
-struct KustomizationObject {
-    namespace: String,
-    name: String,
-    file: PathBuf,
-    directory: PathBuf,
-    spec: Value,
-    /// The Kustomizations whose patches change this one in a way that is not known.
-    changed_by: BTreeSet<String>,
+    /// The URLs of each `GitRepository`, by name.
+    repositories: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl FluxObjects {
     fn read(&mut self, file: &Path) {
         let Ok(text) = read_small(file, LARGEST) else { return };
         let has = |part: &str| crdx_text::contains(&text, part);
-        if !has("kustomize.toolkit.fluxcd.io") && !has("kind: ConfigMap") {
+        if ![flux_object::GROUP, "kind: ConfigMap", "kind: GitRepository"].into_iter().any(has) {
             return;
         }
         let values =
@@ -120,18 +124,20 @@ impl FluxObjects {
         for object in values {
             let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
             match (group_version::group(text(&["apiVersion"])), text(&["kind"])) {
-                ("kustomize.toolkit.fluxcd.io", "Kustomization") => {
-                    let directory = in_repository(text(&["spec", "path"]));
-                    let is_here = matches!(text(&["spec", "sourceRef", "kind"]), "" | "GitRepository");
+                (flux_object::GROUP, "Kustomization") => {
                     let member = |name: &str| text(&["metadata", name]).to_owned();
-                    self.kustomizations.extend(directory.filter(|_| is_here).map(|directory| KustomizationObject {
+                    self.kustomizations.push(KustomizationObject {
                         namespace: member("namespace"),
                         name: member("name"),
                         file: normal(file),
-                        directory,
-                        spec: object.get("spec").cloned().unwrap_or_default(),
+                        object,
                         changed_by: BTreeSet::new(),
-                    }));
+                        rebuilt_by: None,
+                    });
+                }
+                (SOURCES, "GitRepository") => {
+                    let url = text(&["spec", "url"]).to_owned();
+                    self.repositories.entry(text(&["metadata", "name"]).to_owned()).or_default().insert(url);
                 }
                 ("", "ConfigMap") => {
                     let data = (!is_encrypted(&object)).then(|| texts(object.get("data")));
@@ -152,9 +158,10 @@ impl FluxObjects {
         sort_by_key(&mut self.kustomizations, |one| one.file.components().count());
         for index in 0..self.kustomizations.len() {
             let Some(parent) = self.kustomizations.get(index) else { return };
-            let (name, directory) = (parent.full_name(), parent.directory.clone());
-            let patches = parent.spec.get("patches").and_then(Value::as_array).unwrap_or_default();
-            let patches: Vec<Value> = patches.iter().filter(|patch| is_for_kustomizations(patch)).cloned().collect();
+            let Some(directory) = parent.directory() else { continue };
+            let name = parent.full_name();
+            let patches = parent.spec().and_then(|spec| spec.get("patches")).and_then(Value::as_array);
+            let patches = patches.unwrap_or_default().to_vec();
             let others = self.kustomizations.iter_mut().enumerate();
             let children = others.filter(|(other, child)| *other != index && child.file.starts_with(&directory));
             for (_, child) in children {
@@ -165,15 +172,48 @@ impl FluxObjects {
         }
     }
 
-    fn build(&self, one: &KustomizationObject, given: &BTreeMap<String, String>) -> FluxKustomization {
-        let spec = &one.spec;
+    /// Returns how a directory is built; `None` if the Kustomization builds none of this repository.
+    fn build(
+        &self,
+        one: &KustomizationObject,
+        urls: &RepositoryUrls,
+        given: &BTreeMap<String, String>,
+    ) -> Option<(PathBuf, FluxKustomization)> {
+        let (spec, directory) = (one.spec()?, one.directory()?);
+        let kustomization = one.full_name();
+        let patched =
+            || one.rebuilt_by.clone().map(|parent| FluxDoubt::Patched { kustomization: kustomization.clone(), parent });
+        let doubt = match self.repository(spec, urls, directory.exists()) {
+            (NamedRepository::Another, ..) => return None,
+            (NamedRepository::Unknown, name, url) => {
+                Some(FluxDoubt::Repository { kustomization: kustomization.clone(), name, url })
+            }
+            (NamedRepository::This, ..) => patched(),
+        };
         let mut variables = Variables { unknown: one.changed_by.clone(), ..Variables::default() };
         if let Some(post_build) = spec.get("postBuild") {
             self.add(&mut variables, post_build);
             variables.values.extend(given.clone());
         }
         let namespace = spec.str_at(&["targetNamespace"]).filter(|namespace| !namespace.is_empty()).map(Arc::from);
-        FluxKustomization { name: one.full_name(), variables, namespace, changes: changes(spec) }
+        let changes = FluxChanges::of(spec);
+        Some((directory, FluxKustomization { name: kustomization, variables, namespace, changes, doubt }))
+    }
+
+    /// Returns which repository a `spec` names, with the name and the URL of its source. One that is not among the files, as that of
+    /// the bootstrap of Flux may be, is this one.
+    fn repository(&self, spec: &Value, urls: &RepositoryUrls, is_here: bool) -> (NamedRepository, String, String) {
+        let text = |member: &str| spec.str_at(&["sourceRef", member]).unwrap_or_default();
+        let name = text("name").to_owned();
+        if !matches!(text("kind"), "" | "GitRepository") {
+            return (NamedRepository::Another, name, String::new());
+        }
+        let found = self.repositories.get(&name).into_iter().flatten().map(|url| (urls.named(url, is_here), url));
+        let found: Vec<_> = found.collect();
+        let of = |which| found.iter().find(|(named, _)| *named == which).map(|(_, url)| (which, (*url).clone()));
+        let order = [NamedRepository::This, NamedRepository::Unknown, NamedRepository::Another];
+        let (which, url) = order.into_iter().find_map(of).unwrap_or((NamedRepository::This, String::new()));
+        (which, name, url)
     }
 
     /// Adds the variables of a `postBuild`; those of `substitute` take precedence.
@@ -192,74 +232,6 @@ impl FluxObjects {
     }
 }
 
-impl KustomizationObject {
-    fn full_name(&self) -> String {
-        if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
-    }
-
-    /// Applies a patch of another Kustomization.
-    fn apply(&mut self, patch: &Value, parent: &str) {
-        let text = patch.str_at(&["patch"]).unwrap_or_default();
-        let Ok(patched) = yaml::read(text.as_bytes()) else { return };
-        let selects = |path: &[&str], own: &str| patch.str_at(path).is_none_or(|name| name == own);
-        let has_target = patch.get("target").is_some();
-        let is_named = has_target || patched.str_at(&["metadata", "name"]) == Some(&self.name);
-        if !is_named || !selects(&["target", "name"], &self.name) {
-            return;
-        }
-        match patched.get("spec") {
-            Some(spec) if patch.at(&["target", "labelSelector"]).is_none() => merge(&mut self.spec, spec),
-            Some(_) => {
-                self.changed_by.insert(format!("patches of the Kustomization {parent}"));
-            }
-            // A JSON patch.
-            None if text.contains("postBuild") => {
-                self.changed_by.insert(format!("patches of the Kustomization {parent}"));
-            }
-            None => {}
-        }
-    }
-}
-
-/// Returns true if a patch may be one of Kustomizations of Flux.
-fn is_for_kustomizations(patch: &Value) -> bool {
-    patch.str_at(&["target", "kind"]).is_none_or(|kind| kind == "Kustomization")
-}
-
-/// Merges an object into another one as a JSON merge patch does.
-fn merge(value: &mut Value, patch: &Value) {
-    match (value, patch) {
-        (Value::Object(members), Value::Object(changes)) => {
-            for (name, change) in changes {
-                if change.is_null() {
-                    members.remove(name);
-                } else {
-                    merge(members.entry(name.clone()).or_default(), change);
-                }
-            }
-        }
-        (value, patch) => *value = patch.clone(),
-    }
-}
-
-/// Returns the members that Flux adds to the kustomization of the directory.
-fn changes(spec: &Value) -> Map {
-    let is_empty = |value: &Value| match value {
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    };
-    let added = CHANGES.iter().filter_map(|(member, name)| Some(((*name).to_owned(), spec.get(member)?.clone())));
-    let mut changes: Map = added.filter(|(_, value)| !is_empty(value)).collect();
-    if let Some(labels) = spec.at(&["commonMetadata", "labels"]) {
-        changes.insert("labels".to_owned(), vec![object([("pairs", labels.clone())])].into());
-    }
-    if let Some(annotations) = spec.at(&["commonMetadata", "annotations"]) {
-        changes.insert("commonAnnotations".to_owned(), annotations.clone());
-    }
-    changes
-}
-
 /// Returns the members of an object as texts, without line breaks, which Flux removes.
 fn texts(object: Option<&Value>) -> BTreeMap<String, String> {
     let members = object.and_then(Value::as_object).into_iter().flatten();
@@ -268,32 +240,9 @@ fn texts(object: Option<&Value>) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::repository_path::in_repository;
     use super::*;
-
-    fn object(name: &str, file: &str, directory: &str, spec: &str) -> KustomizationObject {
-        KustomizationObject {
-            namespace: "flux-system".to_owned(),
-            name: name.to_owned(),
-            file: file.into(),
-            directory: directory.into(),
-            spec: yaml::read(spec.as_bytes()).unwrap(),
-            changed_by: BTreeSet::new(),
-        }
-    }
-
-    fn patched(patch: &str) -> KustomizationObject {
-        let patches = format!("patches:\n- patch: '{patch}'\n  target: {{kind: Kustomization}}\n");
-        let mut objects = FluxObjects::default();
-        objects.kustomizations.push(object(
-            "web",
-            "apps/web/ks.yaml",
-            "apps/web/app",
-            "postBuild: {substitute: {a: b}}",
-        ));
-        objects.kustomizations.push(object("apps", "cluster/apps.yaml", "apps", &patches));
-        objects.patch();
-        objects.kustomizations.pop().unwrap()
-    }
+    use crdx_text::yaml;
 
     #[test]
     fn values_have_no_line_breaks() {
@@ -303,11 +252,41 @@ mod tests {
 
     #[test]
     fn patches_of_a_kustomization_change_those_in_its_directory() {
-        let web = patched("{spec: {postBuild: {substitute: {c: d}}}}");
-        let substitute = web.spec.at(&["postBuild", "substitute"]);
-        assert_eq!(texts(substitute), [("a", "b"), ("c", "d")].map(|(a, b)| (a.to_owned(), b.to_owned())).into());
-        let web = patched("[{op: add, path: /spec/postBuild/substitute/c, value: d}]");
-        assert_eq!(web.changed_by.iter().collect::<Vec<_>>(), ["patches of the Kustomization flux-system/apps"]);
+        let object = |name: &str, file: &str, spec: &str| KustomizationObject {
+            namespace: "flux-system".to_owned(),
+            name: name.to_owned(),
+            file: file.into(),
+            object: yaml::read(format!("spec: {spec}").as_bytes()).unwrap(),
+            changed_by: BTreeSet::new(),
+            rebuilt_by: None,
+        };
+        let apps = in_repository("apps").unwrap();
+        let file = |name: &str| apps.join(name).to_string_lossy().into_owned();
+        let patch = "{path: apps, patches: [{target: {name: w.b}, patch: '{spec: {path: new}}'}]}";
+        let mut objects = FluxObjects::default();
+        objects.kustomizations.push(object("web", &file("web.yaml"), "{path: old}"));
+        objects.kustomizations.push(object("web", "elsewhere/web/ks.yaml", "{path: old}"));
+        objects.kustomizations.push(object("apps", "apps.yaml", patch));
+        objects.patch();
+        let paths = objects.kustomizations.iter().map(|one| one.spec().unwrap().str_at(&["path"]).unwrap());
+        assert_eq!(paths.collect::<BTreeSet<_>>(), BTreeSet::from(["apps", "new", "old"]));
+    }
+
+    #[test]
+    fn a_git_repository_is_this_one_or_another_one() {
+        let mut objects = FluxObjects::default();
+        let urls = |urls: &[&str]| urls.iter().map(ToString::to_string).collect();
+        objects.repositories.insert("this".to_owned(), urls(&["https://example.com/other", "https://example.com/a"]));
+        objects.repositories.insert("other".to_owned(), urls(&["https://example.com/other"]));
+        let named = |kind: &str, name: &str| {
+            let spec = yaml::read(format!("sourceRef: {{kind: {kind}, name: {name}}}").as_bytes()).unwrap();
+            let urls = RepositoryUrls::new(&["https://example.com/a.git".to_owned()], Path::new("."));
+            objects.repository(&spec, &urls, true).0
+        };
+        assert_eq!(named("GitRepository", "this"), NamedRepository::This);
+        assert_eq!(named("GitRepository", "other"), NamedRepository::Another);
+        assert_eq!(named("GitRepository", "bootstrap"), NamedRepository::This);
+        assert_eq!(named("OCIRepository", "this"), NamedRepository::Another);
     }
 
     #[test]
@@ -323,12 +302,5 @@ mod tests {
         assert_eq!(names("built"), ["b"]);
         assert!(names("built/web").is_empty(), "the kustomization does not name it");
         assert!(names("other").is_empty());
-    }
-
-    #[test]
-    fn flux_adds_members_to_a_kustomization() {
-        let spec = yaml::read(b"{targetNamespace: a, images: [], commonMetadata: {labels: {a: b}}}").unwrap();
-        let changes = Value::Object(changes(&spec));
-        assert_eq!(crdx_value::json::to_string(&changes), r#"{"labels":[{"pairs":{"a":"b"}}],"namespace":"a"}"#);
     }
 }

@@ -49,15 +49,17 @@ impl Kustomization {
     /// configurations.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         let has_ending = |name: &&str| [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-        let names = self.texts.iter().map(|text| text.rsplit_once('=').map_or(text.as_str(), |(_, name)| name));
-        names.filter(has_ending).filter(|name| !self.resources.iter().any(|resource| resource == name))
+        self.paths().filter(has_ending).filter(|name| !self.resources.iter().any(|resource| resource == name))
+    }
+
+    /// Returns every text that may be a path. Generators also take `KEY=FILE`.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| text.rsplit_once('=').map_or(text.as_str(), |(_, name)| name))
     }
 
     /// Returns true if the kustomization names a file, given relative to its directory with `/`.
     pub fn names(&self, file: &str) -> bool {
-        // Generators also take `KEY=FILE`.
-        let name = |text: &str| text.rsplit_once('=').map_or(text, |(_, name)| name).trim_start_matches("./") == file;
-        self.texts.iter().any(|text| name(text))
+        self.paths().any(|path| path.trim_start_matches("./") == file)
     }
 }
 

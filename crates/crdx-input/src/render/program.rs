@@ -1,6 +1,8 @@
 //! Runs the programs that render: without a shell and without input, with a time limit and a limit for their output.
 
+use super::flux::FluxDoubt;
 use super::output::Output;
+use crate::archive;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -61,12 +63,45 @@ pub enum RenderError {
     /// The output is too large.
     #[error("`{0}` printed more than {mb} MB", mb = SIZE_LIMIT >> 20)]
     TooLarge(Invocation),
+    /// The files to render are too large to be copied.
+    #[error("the files that it is rendered from have more than {mb} MB, so that they are not copied for it", mb = archive::LIMIT >> 20)]
+    TooLargeToCopy,
     /// A file that replaces the values of a chart is missing.
     #[error("there is no file {0} with values for the chart")]
     Values(String),
+    /// It is not known what Flux builds.
+    #[error(transparent)]
+    Flux(#[from] FluxDoubt),
     /// The output, or a file for the program, cannot be stored.
     #[error(transparent)]
     Store(#[from] io::Error),
+}
+
+impl RenderError {
+    /// The error of a copy.
+    pub fn of_copy(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::FileTooLarge { Self::TooLargeToCopy } else { Self::Store(error) }
+    }
+
+    /// Changes the paths in what a program was called with and printed.
+    #[must_use]
+    pub fn with_paths(mut self, changed: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            Self::Failed { invocation, messages, .. } => {
+                *messages = changed(messages);
+                invocation.change_paths(changed);
+            }
+            Self::TimedOut(invocation, _) | Self::TooLarge(invocation) => invocation.change_paths(changed),
+            _ => {}
+        }
+        self
+    }
+}
+
+impl Invocation {
+    fn change_paths(&mut self, changed: impl Fn(&str) -> String) {
+        self.arguments.iter_mut().for_each(|argument| *argument = changed(argument));
+    }
 }
 
 /// The limits of a program.

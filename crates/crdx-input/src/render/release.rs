@@ -4,6 +4,7 @@ mod by_name;
 mod chart_source;
 mod left_out;
 
+use super::repository_url::RepositoryUrls;
 use super::values::{self, ValuesError};
 use by_name::{ByName, NameError};
 use chart_source::{ArtifactVersion, ChartSource, Repository};
@@ -91,6 +92,9 @@ impl Releases {
                 let repository = Repository::Charts(text(&["spec", "url"]).to_owned());
                 self.repositories.add(root, namespace, name, repository);
             }
+            (SOURCES, "GitRepository") => {
+                self.repositories.add(root, namespace, name, Repository::Git(text(&["spec", "url"]).to_owned()));
+            }
             (SOURCES, "OCIRepository") => {
                 let version = ArtifactVersion::of(object);
                 let repository = Repository::Artifact { url: text(&["spec", "url"]).to_owned(), version };
@@ -110,12 +114,16 @@ impl Releases {
         }
     }
 
-    /// Returns the charts of the releases, and why others are not rendered. The lock that applies in `directory` has the charts that
-    /// were fetched.
-    pub fn charts(self, directory: Option<&Path>) -> (Vec<(PathBuf, HelmRelease)>, Vec<LeftOutRelease>) {
+    /// Returns the charts of the releases, and why others are not rendered. `urls` are those of this repository; the lock that
+    /// applies in `directory` has the charts that were fetched.
+    pub fn charts(
+        self,
+        urls: &RepositoryUrls,
+        directory: Option<&Path>,
+    ) -> (Vec<(PathBuf, HelmRelease)>, Vec<LeftOutRelease>) {
         let (mut charts, mut left_out) = (Vec::new(), Vec::new());
         for release in &self.releases {
-            match self.chart(release, directory) {
+            match self.chart(release, urls, directory) {
                 Ok(chart) => charts.push(chart),
                 Err(reason) => left_out.push(LeftOutRelease::new(&release.document, &reason)),
             }
@@ -123,7 +131,12 @@ impl Releases {
         (charts, left_out)
     }
 
-    fn chart(&self, release: &ReleaseObject, directory: Option<&Path>) -> Result<(PathBuf, HelmRelease), NotRendered> {
+    fn chart(
+        &self,
+        release: &ReleaseObject,
+        urls: &RepositoryUrls,
+        directory: Option<&Path>,
+    ) -> Result<(PathBuf, HelmRelease), NotRendered> {
         let object = &release.document.value;
         let spec = object.get("spec").cloned().unwrap_or_default();
         if spec.get("postRenderers").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
@@ -131,9 +144,13 @@ impl Releases {
         }
         let root = release.document.root();
         let (source, chart) = self.source(&spec, root, &release.namespace)?;
-        let chart_path = source.find(|namespace, name| self.repositories.find(root, namespace, name), directory)?;
+        let repository = |namespace: &str, name: &str| self.repositories.find(root, namespace, name);
+        let chart_path = source.find(repository, urls, directory)?;
         let data = |name: &str| {
-            let unknown = |_: NameError| ValuesError::Elsewhere(format!("ConfigMap {name}"));
+            let unknown = |error: NameError| match error {
+                NameError::Missing(_) => ValuesError::Elsewhere(format!("ConfigMap {name}")),
+                NameError::Several(name) => ValuesError::Several(name),
+            };
             self.config_maps.find(root, &release.namespace, name).map_err(unknown)
         };
         let text = |path: &[&str]| object.str_at(path).filter(|text| !text.is_empty());

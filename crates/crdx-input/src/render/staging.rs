@@ -1,26 +1,28 @@
-//! The temporary files that exist while a program renders: the values of a release, a copy of a chart whose own values are replaced,
-//! and the kustomization that has what Flux adds to another one.
+//! The temporary files that exist while a program renders: the values of a release, and copies of a chart whose own values are
+//! replaced and of a kustomization that Flux changes.
 
-use super::find::RenderTarget;
+use super::copy::{self, Copy};
+use super::find::{self, RenderTarget};
 use super::flux::FluxKustomization;
+use super::lexical::normal;
 use super::program::RenderError;
 use super::release::{HelmRelease, ValuesFiles};
 use super::repository_path::in_repository;
 use super::values::merge;
 use crate::archive::{self, Member};
+use crate::kustomize;
 use crdx_files::open::read_small;
 use crdx_text::yaml;
 use crdx_value::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 use tempfile::{NamedTempFile, TempDir};
 
 /// The largest file with values that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
-
-/// The deepest directory of a chart.
-const MAX_DEPTH: usize = 32;
 
 /// The temporary files for a program.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Staged {
     /// The directory or the file to render.
     pub path: PathBuf,
     values: Option<NamedTempFile>,
+    /// The paths of copies, and those that messages show in their place.
+    originals: Vec<(PathBuf, PathBuf)>,
     /// Kept until the program has ended.
     _directory: Option<TempDir>,
 }
@@ -41,17 +45,33 @@ impl Staged {
         let values = target.release.as_deref().map(values_file).transpose()?;
         let release = target.release.as_deref().filter(|release| !release.values_files.names.is_empty());
         let flux = target.flux.as_deref().filter(|flux| !flux.changes.is_empty());
-        let (path, directory) = match (release, flux) {
+        let mut staged = match (release, flux) {
             (Some(release), _) => with_values(&target.directory, &release.values_files)?,
             (None, Some(flux)) => with_changes(&target.directory, flux)?,
-            (None, None) => return Ok(Self { path: target.directory.clone(), values, _directory: None }),
+            (None, None) => {
+                Self { path: target.directory.clone(), values: None, originals: Vec::new(), _directory: None }
+            }
         };
-        Ok(Self { path, values, _directory: Some(directory) })
+        staged.originals.extend(values.as_ref().map(|file| (file.path().to_owned(), "VALUES".into())));
+        Ok(Self { values, ..staged })
+    }
+
+    /// A copy in a directory that is deleted with it.
+    fn copy(path: PathBuf, original: &Path, directory: TempDir) -> Self {
+        let originals = vec![(path.clone(), original.to_owned())];
+        Self { path, values: None, originals, _directory: Some(directory) }
     }
 
     /// Returns the file with the values of a release.
     pub fn values(&self) -> Option<&Path> {
         self.values.as_ref().map(NamedTempFile::path)
+    }
+
+    /// Returns a text with the original paths in the place of temporary ones.
+    pub fn with_originals(&self, text: &str) -> String {
+        self.originals.iter().fold(text.to_owned(), |text, (copy, original)| {
+            text.replace(&*copy.to_string_lossy(), &original.to_string_lossy())
+        })
     }
 }
 
@@ -63,7 +83,7 @@ fn values_file(release: &HelmRelease) -> io::Result<NamedTempFile> {
 }
 
 /// Copies a chart, and replaces its values as source-controller does.
-fn with_values(chart: &Path, files: &ValuesFiles) -> Result<(PathBuf, TempDir), RenderError> {
+fn with_values(chart: &Path, files: &ValuesFiles) -> Result<Staged, RenderError> {
     let directory = TempDir::new()?;
     let is_packed = chart.is_file();
     let copy = if is_packed {
@@ -72,7 +92,7 @@ fn with_values(chart: &Path, files: &ValuesFiles) -> Result<(PathBuf, TempDir), 
         directory.path().join(unpack(&members, directory.path())?)
     } else {
         let copy = directory.path().join("chart");
-        copy_directory(chart, &copy, &mut archive::LIMIT.clone(), 0)?;
+        Copy { left: archive::LIMIT, within: None }.copy(chart, &copy).map_err(RenderError::of_copy)?;
         copy
     };
     let mut values = Value::Object(Map::new());
@@ -89,7 +109,7 @@ fn with_values(chart: &Path, files: &ValuesFiles) -> Result<(PathBuf, TempDir), 
         }
     }
     fs::write(copy.join("values.yaml"), json::to_string(&values))?;
-    Ok((copy, directory))
+    Ok(Staged::copy(copy, chart, directory))
 }
 
 /// Writes the files of a packed chart to a directory. Returns the name of the directory of the chart.
@@ -105,55 +125,39 @@ fn unpack(members: &[Member], directory: &Path) -> io::Result<String> {
     top.ok_or_else(|| io::Error::other("the archive has no Chart.yaml"))
 }
 
-/// Copies a directory with at most `left` bytes.
-fn copy_directory(from: &Path, to: &Path, left: &mut u64, depth: usize) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let (metadata, copy) = (fs::metadata(&path)?, to.join(path.file_name().unwrap_or_default()));
-        if metadata.is_dir() && depth < MAX_DEPTH {
-            copy_directory(&path, &copy, left, depth + 1)?;
-        } else if metadata.is_file() {
-            *left = left.checked_sub(metadata.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-            fs::copy(&path, copy)?;
-        }
-    }
-    Ok(())
-}
-
 fn inside(path: &Path) -> Option<PathBuf> {
-    let path = super::normal(path);
+    let path = normal(path);
     path.components().all(|part| matches!(part, Component::Normal(_))).then_some(path)
 }
 
-/// Writes a kustomization that is built from another one, with what Flux adds to it.
-fn with_changes(built: &Path, flux: &FluxKustomization) -> io::Result<(PathBuf, TempDir)> {
+/// Copies what a kustomization is built from, and changes it as Flux does.
+fn with_changes(built: &Path, flux: &FluxKustomization) -> Result<Staged, RenderError> {
     let directory = TempDir::new()?;
-    let path = fs::canonicalize(directory.path())?;
-    // kustomize takes only relative paths of directories.
-    let built = relative(&path, &fs::canonicalize(built)?);
-    let mut members = flux.changes.clone();
-    members.insert("apiVersion".to_owned(), "kustomize.config.k8s.io/v1beta1".into());
-    members.insert("kind".to_owned(), "Kustomization".into());
-    let text = |path: &Path| Value::from(path.to_string_lossy().into_owned());
-    members.insert("resources".to_owned(), vec![text(&built)].into());
-    if let Some(Value::Array(components)) = members.get_mut("components") {
-        for component in components {
-            if let Some(name) = component.as_str().filter(|name| !name.contains("://")) {
-                *component = text(&super::normal(&built.join(name)));
-            }
+    let to = fs::canonicalize(directory.path())?;
+    let root = fs::canonicalize(Path::new(".").join(in_repository(".").unwrap_or_default()))?;
+    let components = flux.changes.components().map(|name| normal(&built.join(name)));
+    let named = find::named_by(iter::once(built.to_owned()).chain(components).collect());
+    let inside: BTreeSet<PathBuf> = named.iter().filter_map(|path| copy::relative(path, &root)).collect();
+    let mut copy = Copy { left: archive::LIMIT, within: Some(root.clone()) };
+    let mut last: Option<&PathBuf> = None;
+    // A directory precedes what is in it.
+    for path in &inside {
+        if last.is_none_or(|above| !path.starts_with(above)) {
+            copy.copy(&root.join(path), &to.join(path)).map_err(RenderError::of_copy)?;
+            last = Some(path);
         }
     }
-    fs::write(path.join("kustomization.yaml"), json::to_string(&Value::Object(members)))?;
-    Ok((path, directory))
-}
-
-/// Returns a path without links as seen from another one.
-fn relative(from: &Path, to: &Path) -> PathBuf {
-    let names =
-        |path: &Path| -> PathBuf { path.components().filter(|part| matches!(part, Component::Normal(_))).collect() };
-    let above: PathBuf = names(from).iter().map(|_| "..").collect();
-    above.join(names(to))
+    let outside = || io::Error::other("the directory is not in this repository");
+    let path = to.join(copy::relative(built, &root).ok_or_else(outside)?);
+    if let Some(file) = kustomize::file(&path)
+        && let Ok(own) = yaml::read(&read_small(&file, LARGEST)?)
+    {
+        let changed = flux.changes.applied(own, |component| path.join(component).exists());
+        fs::write(file, json::to_string(&changed))?;
+    }
+    let mut staged = Staged::copy(path, built, directory);
+    staged.originals.push((to, root));
+    Ok(staged)
 }
 
 #[cfg(test)]
@@ -201,22 +205,5 @@ mod tests {
             let error = staged(&[name], false).unwrap_err();
             assert_eq!(error.to_string(), format!("there is no file {name} with values for the chart"));
         }
-    }
-
-    #[test]
-    fn what_flux_adds_is_a_kustomization_of_its_own() {
-        let dir = tempfile::tempdir().unwrap();
-        let changes = yaml::read(b"{namespace: a, components: [../c]}").unwrap();
-        let flux = FluxKustomization { changes: changes.as_object().unwrap().clone(), ..Default::default() };
-        let (path, _directory) = with_changes(dir.path(), &flux).unwrap();
-        let value = yaml::read(&fs::read(path.join("kustomization.yaml")).unwrap()).unwrap();
-        let first = |member: &str| path.join(value.get(member).unwrap().as_array().unwrap()[0].as_str().unwrap());
-        assert_eq!(fs::canonicalize(first("resources")).unwrap(), fs::canonicalize(dir.path()).unwrap());
-        assert!(first("components").ends_with("c") && value.str_at(&["namespace"]) == Some("a"));
-    }
-
-    #[test]
-    fn a_path_is_seen_from_another_one() {
-        assert_eq!(relative(Path::new("/tmp/a"), Path::new("/work/b")), Path::new("../../work/b"));
     }
 }

@@ -12,6 +12,8 @@ const KEY: &str = "values.yaml";
 pub enum ValuesError {
     #[error("some of its values are in the {0}")]
     Elsewhere(String),
+    #[error("this input has several ConfigMaps {0} that differ, which its valuesFrom names")]
+    Several(String),
     #[error("the ConfigMap {0} of its valuesFrom has no key {1}")]
     NoKey(String, String),
     #[error("the key {1} of the ConfigMap {0} of its valuesFrom is not a YAML object")]

@@ -4,6 +4,7 @@ use super::load::Library;
 use crate::suites::suite_run::SuiteFailure;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::suites::case_runner::ServerSetup;
+use crdx_engine::suites::round_trips::RoundTripSetup;
 use crdx_engine::suites::subject::{Subject, TestedResource};
 use crdx_engine::suites::{Action, Suite, Variant, variant};
 use crdx_server::server::{ServerSettings, SettingsError, Timestamp};
@@ -23,6 +24,8 @@ pub struct Selection {
     pub releases: Option<ReleaseSet>,
     /// The settings of the servers.
     pub server: ServerSettings,
+    /// How round trips are made.
+    pub round_trips: RoundTripSetup,
 }
 
 /// A suite to run on one server.
@@ -90,6 +93,7 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let manages_fields = suite.cases.iter().any(|case| case.action == Action::Apply);
     let plugins = |release| configured.iter().find(|server| server.release == release).map(|one| one.plugins.clone());
     let setup = |release, subject| ServerSetup {
+        round_trips: selection.round_trips.clone(),
         plugins: if selection.server.is_default() { None } else { plugins(release) }.unwrap_or_default(),
         release,
         subject,
@@ -190,9 +194,9 @@ fn variants(suite: &Suite, selection: &Selection, library: &mut Library) -> Resu
     Ok(variants)
 }
 
-/// Returns the CRD to install: with the version that the suite tests, or for documents with all versions.
+/// Returns the CRD to install: with the version that the suite tests, or for documents and round trips with all versions.
 fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crdx_value::Value, SuiteFailure> {
-    if suite.is_folder() {
+    if suite.is_folder() || suite.has_only_round_trips() {
         return Ok(one.installable());
     }
     let all: Vec<&Variant> = variants.iter().collect();

@@ -2,6 +2,7 @@
 
 use coverage::CoverageReport;
 pub mod coverage;
+mod round_trips;
 
 use super::suite_run::SuiteRun;
 use crdx_engine::report::SourceLocation;
@@ -73,7 +74,7 @@ impl SuiteRun {
         cases.filter_map(|(index, outcome)| Some((self.suite.cases.get(*index)?, outcome.failure.as_ref()?)))
     }
 
-    /// Formats the line of a run: the number of passed cases.
+    /// Formats the line of a run: the number of passed cases; and a line for each round trip.
     pub fn line(&self, color: bool) -> String {
         let source = printable::line(&self.suite.source);
         let suite = format!("{source}  {}", Paint::Dim.when(color, &format!("({})", self.server())));
@@ -82,7 +83,12 @@ impl SuiteRun {
                 let failed = self.failures().count();
                 let (word, paint) = if failed == 0 { ("ok  ", Paint::Green) } else { ("FAIL", Paint::Red) };
                 let passed = cases.len() - failed;
-                format!("{} {:>9}  {suite}\n", paint.when(color, word), format!("{passed}/{}", cases.len()))
+                let mut text =
+                    format!("{} {:>9}  {suite}\n", paint.when(color, word), format!("{passed}/{}", cases.len()));
+                for trip in cases.iter().flat_map(|(_, outcome)| outcome.round_trips.iter()) {
+                    let _ = writeln!(text, "{:16}{}", "", printable::line(&round_trips::line(trip)));
+                }
+                text
             }
             Err(failure) => {
                 let word = if failure.rejected { "FAIL" } else { "?   " };
@@ -174,6 +180,9 @@ impl SuiteRun {
             if let Some(failure) = &outcome.failure {
                 members.insert("failure".to_owned(), self.failure(case, failure));
             }
+            if !outcome.round_trips.is_empty() {
+                members.insert("roundTrips".to_owned(), round_trips::members(&outcome.round_trips));
+            }
             Some(members.into())
         };
         cases.iter().filter_map(of).collect()
@@ -203,13 +212,17 @@ fn text(failure: &Failure, color: bool) -> String {
 
 /// Formats a failure, followed by the server's message.
 fn message(failure: &Failure) -> String {
-    let colon = if difference_of(failure).is_some() { ":" } else { "" };
+    let has_details = difference_of(failure).is_some() || matches!(failure, Failure::RoundTrips(_));
+    let colon = if has_details { ":" } else { "" };
     let answer = failure.message().map_or_else(String::new, |answer| format!(":\n{answer}"));
     format!("{failure}{answer}{colon}")
 }
 
-/// Formats the difference between the expected and the stored object.
+/// Formats the difference between the expected and the stored object, or the changes of round trips.
 fn diff(failure: &Failure, color: bool) -> Option<String> {
+    if let Failure::RoundTrips(reports) = failure {
+        return Some(round_trips::details(reports, color));
+    }
     let (expected, stored) = difference_of(failure)?;
     Some(difference::lines(("expected", expected), ("stored", stored), color).trim_end().to_owned())
 }

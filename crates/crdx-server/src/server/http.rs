@@ -4,6 +4,7 @@
 pub mod address;
 pub(in crate::server) mod answer;
 pub(in crate::server) mod authorization;
+pub mod bearer_token;
 pub(in crate::server) mod body;
 pub(in crate::server) mod calls;
 pub(in crate::server) mod context;

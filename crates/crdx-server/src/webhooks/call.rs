@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// The default port of a service.
 const HTTPS: i32 = 443;
+/// The maximum number of bytes of a response. The API server reads responses of any length.
+pub const MAX_RESPONSE: usize = 16 << 20;
 /// The maximum number of characters of a response in an error (`maxUnstructuredResponseTextBytes`).
 const MAX_SHOWN: usize = 2048;
 
@@ -40,8 +42,22 @@ pub enum CallOutcome {
         /// The body.
         body: Vec<u8>,
     },
-    /// No response: the error that Go reports after the method and the URL.
+    /// No response, or one that cannot be read: client-go's error.
     Failed(String),
+}
+
+impl CallOutcome {
+    /// A request to `url` that failed, with the error that Go reports after the method and the URL.
+    pub fn unsent(url: &str, reason: &str) -> Self {
+        // Go reports the method of the first request, also after redirects.
+        Self::Failed(format!("Post {}: {reason}", quote::go_quote(url)))
+    }
+
+    /// A response whose body cannot be read.
+    pub fn unreadable(reason: &str) -> Self {
+        let message = "unexpected error when reading response body. Please retry. Original error";
+        Self::Failed(format!("{message}: {reason}"))
+    }
 }
 
 /// Returns the URL of a call; the host of a service is its DNS name in the cluster.
@@ -68,18 +84,9 @@ pub fn url(target: &WebhookClientConfig, timeout_seconds: u64) -> String {
 ///
 /// # Errors
 /// Returns client-go's message if there is none.
-pub fn review(
-    call: &Call,
-    outcome: &CallOutcome,
-    kind: ReviewKind,
-    version: &str,
-    release: Release,
-) -> Result<Value, GoError> {
+pub fn review(outcome: &CallOutcome, kind: ReviewKind, version: &str, release: Release) -> Result<Value, GoError> {
     let (code, is_text, body) = match outcome {
-        CallOutcome::Failed(reason) => {
-            let url = url(&call.target, call.timeout_seconds);
-            return Err(format!("Post {}: {reason}", quote::go_quote(&url)).into());
-        }
+        CallOutcome::Failed(error) => return Err(error.clone().into()),
         CallOutcome::Answered { code, is_text, body } => (*code, *is_text, body),
     };
     if !(200..=206).contains(&code) {
@@ -178,15 +185,13 @@ mod tests {
 
     #[test]
     fn failures_are_in_the_words_of_client_go() {
-        let failed =
-            |outcome: CallOutcome| review(&call(), &outcome, ReviewKind::Admission, "v1", Release::NEWEST).unwrap_err();
+        let failed = |outcome: CallOutcome| review(&outcome, ReviewKind::Admission, "v1", Release::NEWEST).unwrap_err();
         let answered = |code: u16, body: &str| {
             failed(CallOutcome::Answered { code, is_text: true, body: body.as_bytes().to_vec() })
         };
         assert_eq!(
-            failed(CallOutcome::Failed("dial tcp 127.0.0.1:1: connect: connection refused".to_owned())),
-            "Post \"https://hook.ns.svc:443/a/b?timeout=10s\": dial tcp 127.0.0.1:1: connect: connection refused"
-                .into()
+            failed(CallOutcome::unsent("https://a:443/b?timeout=10s", "dial tcp: connection refused")),
+            "Post \"https://a:443/b?timeout=10s\": dial tcp: connection refused".into()
         );
         assert_eq!(answered(404, ""), "the server could not find the requested resource".into());
         let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}"#;

@@ -1,7 +1,7 @@
 //! `ConversionReview`: conversion of custom resources by a webhook
 //! (`apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`).
 
-use super::call::{self, Call, CallOutcome, type_text};
+use super::call::{self, CallOutcome, type_text};
 use crate::crd::{CustomResourceDefinition, WebhookClientConfig};
 use crdx_types::reviews::ReviewKind;
 use crdx_value::GoError;
@@ -71,12 +71,12 @@ impl Converter {
         original: &Value,
         desired: &str,
         uid: &str,
-        (call, outcome): (&Call, &CallOutcome),
+        outcome: &CallOutcome,
     ) -> Result<Value, GoError> {
         let of = type_text(original);
         let failed = |error: GoError| format!("conversion webhook for {of} failed: {error}");
         let version = self.version()?;
-        let review = call::review(call, outcome, ReviewKind::Conversion, version, self.release).map_err(failed)?;
+        let review = call::review(outcome, ReviewKind::Conversion, version, self.release).map_err(failed)?;
         let mut objects = objects_of(&review, version, uid).map_err(failed)?;
         if objects.len() != 1 {
             return Err(format!("conversion webhook for {of} returned {} objects, expected 1", objects.len()).into());
@@ -254,10 +254,9 @@ mod tests {
         "resourceVersion":"7","labels":{"a":"b"}},"spec":{"x":1}}"#;
 
     fn converted(answer: &str) -> Result<Value, GoError> {
-        let target = Arc::new(WebhookClientConfig { url: Some("https://h/".to_owned()), ..Default::default() });
+        let target = WebhookClientConfig { url: Some("https://h/".to_owned()), ..Default::default() };
         let versions = vec!["v2".to_owned(), "v1".to_owned()];
-        let converter = Converter { target: Arc::clone(&target), versions, release: Release::NEWEST };
-        let call = Call { target, timeout_seconds: TIMEOUT_SECONDS, body: String::new(), key: "".into() };
+        let converter = Converter { target: Arc::new(target), versions, release: Release::NEWEST };
         let original = read(ORIGINAL.as_bytes()).unwrap();
         let review = converter.review(&original, "g.io/v2", "u").unwrap();
         assert_eq!(review.str_at(&["request", "desiredAPIVersion"]), Some("g.io/v2"));
@@ -265,7 +264,7 @@ mod tests {
             r#"{{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{{"uid":"u",{answer}}}}}"#
         );
         let outcome = CallOutcome::Answered { code: 200, is_text: false, body: answer.into_bytes() };
-        converter.converted(&original, "g.io/v2", "u", (&call, &outcome))
+        converter.converted(&original, "g.io/v2", "u", &outcome)
     }
 
     fn with(object: &str) -> String {

@@ -83,7 +83,7 @@ pub fn envelope(rng: &mut Rng, body: &Value) -> Answer {
         ),
         _ => (200, JSON, body.to_string()),
     };
-    Answer { code, content_type, body: text }
+    Answer { code, content_type, body: text, headers: Vec::new() }
 }
 
 fn patch(rng: &mut Rng) -> String {

@@ -43,6 +43,7 @@ fn runner() -> CaseRunner {
     let read = |text: &str| Arc::new(yaml::read(text.as_bytes()).unwrap());
     let definition = Arc::new(kites(SCHEMA));
     CaseRunner::new(ServerSetup {
+        round_trips: crate::suites::round_trips::RoundTripSetup::default(),
         plugins: crdx_server::server::AdmissionPlugins::default(),
         release: Release::NEWEST,
         subject: Subject::CustomResource { definition: Arc::clone(&definition), file: definition },

@@ -1,6 +1,7 @@
 //! The source of the chart of a release.
 
 use super::super::repository_path::in_repository;
+use super::super::repository_url::{NamedRepository, RepositoryUrls};
 use super::super::version_range::{VersionRange, version};
 use super::by_name::NameError;
 use super::left_out::NotRendered;
@@ -12,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// The place of the chart of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChartSource {
-    /// A path in this repository.
-    Here(PathBuf),
+    /// A path in the `GitRepository` with this namespace and name.
+    Git { repository: (String, String), path: PathBuf },
     /// A chart and its versions in the repository with this namespace and name.
     Chart { repository: (String, String), chart: String, range: String },
     /// The artifact of the `OCIRepository` with this namespace and name.
@@ -25,6 +26,8 @@ pub enum ChartSource {
 pub enum Repository {
     /// The URL of a `HelmRepository`.
     Charts(String),
+    /// The URL of a `GitRepository`.
+    Git(String),
     /// An `OCIRepository`.
     Artifact { url: String, version: ArtifactVersion },
 }
@@ -55,31 +58,42 @@ impl ChartSource {
     pub fn of_chart(spec: &Value, own_namespace: &str) -> Result<Self, NotRendered> {
         let text = |path: &[&str]| spec.str_at(path).filter(|text| !text.is_empty());
         let chart = text(&["chart"]).unwrap_or_default().to_owned();
+        let namespace = text(&["sourceRef", "namespace"]).unwrap_or(own_namespace).to_owned();
+        let repository = (namespace, text(&["sourceRef", "name"]).unwrap_or_default().to_owned());
         match text(&["sourceRef", "kind"]) {
-            Some("GitRepository") => Ok(Self::Here(chart.into())),
+            Some("GitRepository") => Ok(Self::Git { repository, path: chart.into() }),
             Some("HelmRepository") => {
-                let namespace = text(&["sourceRef", "namespace"]).unwrap_or(own_namespace).to_owned();
-                let repository = (namespace, text(&["sourceRef", "name"]).unwrap_or_default().to_owned());
                 Ok(Self::Chart { repository, chart, range: text(&["version"]).unwrap_or("*").to_owned() })
             }
             _ => Err(NotRendered::UnknownSource),
         }
     }
 
-    /// Returns the directory or the file with the chart. `repository` finds a source of charts; the lock that applies in
-    /// `directory` has what was fetched.
+    /// Returns the directory or the file with the chart. `repository` finds a source of charts; `urls` are those of this
+    /// repository; the lock that applies in `directory` has what was fetched.
     ///
     /// # Errors
     /// It is not here.
     pub fn find<'a>(
         &self,
         repository: impl Fn(&str, &str) -> Result<&'a Repository, NameError>,
+        urls: &RepositoryUrls,
         directory: Option<&Path>,
     ) -> Result<PathBuf, NotRendered> {
         let repository =
             |(namespace, name): &(String, String)| repository(namespace, name).map_err(NotRendered::Source);
         match self {
-            Self::Here(path) => here(path),
+            Self::Git { repository: key, path } => match repository(key) {
+                Ok(Repository::Git(url)) => match urls.named(url, here(path).is_ok()) {
+                    NamedRepository::This => here(path),
+                    NamedRepository::Another => Err(NotRendered::AnotherRepository(url.clone())),
+                    NamedRepository::Unknown => Err(NotRendered::UnknownRepository(url.clone())),
+                },
+                // That of the bootstrap of Flux may not be among the files.
+                Err(NotRendered::Source(NameError::Missing(_))) => here(path),
+                Err(reason) => Err(reason),
+                Ok(_) => Err(NotRendered::UnknownSource),
+            },
             Self::Chart { repository: key, chart, range } => {
                 let Repository::Charts(url) = repository(key)? else { return Err(NotRendered::UnknownSource) };
                 newest((chart, &prefix(url, chart)), range, directory)
@@ -156,7 +170,8 @@ mod tests {
     #[test]
     fn a_chart_has_a_source() {
         let here = of_chart("{chart: ./charts/web, sourceRef: {kind: GitRepository, name: a}}");
-        assert_eq!(here, Ok(ChartSource::Here("./charts/web".into())));
+        let repository = ("flux".to_owned(), "a".to_owned());
+        assert_eq!(here, Ok(ChartSource::Git { repository, path: "./charts/web".into() }));
         let chart = |namespace: &str, range: &str| ChartSource::Chart {
             repository: (namespace.to_owned(), "a".to_owned()),
             chart: "web".to_owned(),

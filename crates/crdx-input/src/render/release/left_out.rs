@@ -33,6 +33,10 @@ pub enum NotRendered {
     PostRenderers,
     #[error("the version {1:?} of its chart {0} is not a range of versions")]
     NotARange(String, String),
+    #[error("its chart is in another repository: {0}")]
+    AnotherRepository(String),
+    #[error("its chart is in the repository {0}, which may be this one or another one")]
+    UnknownRepository(String),
     #[error("{0} is no chart of this repository")]
     NotHere(String),
     #[error("its chart is not here: kubectl crdx fetch --charts {0}")]
@@ -79,9 +83,9 @@ impl NotRendered {
             Self::Source(NameError::Missing(_)) | Self::Chart(NameError::Missing(_)) => {
                 "add the file that has it to the paths"
             }
-            Self::Source(NameError::Several(_)) | Self::Chart(NameError::Several(_)) => {
-                "validate each cluster on its own: --target"
-            }
+            Self::Source(NameError::Several(_))
+            | Self::Chart(NameError::Several(_))
+            | Self::Values(ValuesError::Several(_)) => "validate each cluster on its own: --target",
             Self::Values(ValuesError::Elsewhere(_)) => {
                 "add a ConfigMap to the paths; for a Secret, render the release yourself and validate the output of \
                  `helm template`, or leave the file out with --ignore"
@@ -90,7 +94,13 @@ impl NotRendered {
             Self::NoVersion { url, range } => {
                 return format!("download a version {range}: kubectl crdx fetch --charts {url}VERSION");
             }
-            Self::UnknownSource | Self::PostRenderers | Self::Values(ValuesError::TargetPath(_)) => {
+            Self::UnknownRepository(url) => {
+                return format!("give the URL of this repository: --repository-url {url}, or another one");
+            }
+            Self::AnotherRepository(_)
+            | Self::UnknownSource
+            | Self::PostRenderers
+            | Self::Values(ValuesError::TargetPath(_)) => {
                 "render the release yourself and validate the output, or leave the file out with --ignore"
             }
             Self::Values(_) | Self::NotARange(..) | Self::NotHere(_) => "correct the release",

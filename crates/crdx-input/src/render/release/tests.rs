@@ -28,7 +28,8 @@ fn left_out(texts: &[(&str, Option<&str>)]) -> Vec<String> {
             releases.add(&document, "");
         }
     }
-    let (charts, left_out) = releases.charts(None);
+    let (charts, left_out) =
+        releases.charts(&RepositoryUrls::new(&["https://h/this".to_owned()], Path::new(".")), None);
     assert!(charts.is_empty());
     left_out.into_iter().map(|release| release.note.message).collect()
 }
@@ -93,4 +94,30 @@ fn a_release_has_the_name_that_the_controller_gives_it() {
     assert_eq!(release_name(None, None, "web"), "web");
     let long = release_name(None, None, &"a".repeat(60));
     assert_eq!((long.len(), long.get(..41)), (53, Some("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-")));
+}
+
+#[test]
+fn a_chart_of_another_repository_is_not_searched_here() {
+    let release = "spec: {chart: {spec: {chart: src, sourceRef: {kind: GitRepository, name: web}}}}";
+    let with = |url: &str| {
+        let repository = object("GitRepository", "web", &format!("spec: {{url: '{url}'}}"));
+        left_out(&[(&(object("HelmRelease", "web", release) + &repository), None)]).pop().unwrap()
+    };
+    assert!(with("https://h/other").ends_with("its chart is in another repository: https://h/other"));
+    assert!(with("https://h/this.git").ends_with("src is no chart of this repository"));
+}
+
+#[test]
+fn config_maps_that_differ_are_named() {
+    let values = |value: &str| object("ConfigMap", "v", &format!("data: {{values.yaml: 'a: {value}'}}"));
+    let release = object(
+        "HelmRelease",
+        "web",
+        "spec: {chart: {spec: {chart: examples/render/chart, sourceRef: {kind: GitRepository, name: none}}}, valuesFrom: [{kind: ConfigMap, name: v}]}",
+    );
+    let texts = [(values("1"), Some("x")), (values("2"), Some("y")), (release, None)];
+    let texts = texts.each_ref().map(|(text, root)| (text.as_str(), *root));
+    let found = left_out(&texts);
+    let reason = "this input has several ConfigMaps apps/v that differ, which its valuesFrom names";
+    assert!(found.len() == 1 && found[0].ends_with(reason), "{found:?}");
 }

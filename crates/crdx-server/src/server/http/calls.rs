@@ -42,8 +42,6 @@ struct IssuedCall {
 pub(in crate::server) struct Reviewed {
     /// The UID of the review.
     pub uid: String,
-    /// The call.
-    pub call: Call,
     /// The result of the call.
     pub outcome: CallOutcome,
 }
@@ -114,7 +112,7 @@ impl Calls {
                 }
                 return Err(Refusal::waiting());
             };
-            return Ok(Reviewed { uid, call, outcome });
+            return Ok(Reviewed { uid, outcome });
         }
         let uid = progress.uids.uid();
         let call = Call { target: Arc::clone(target), timeout_seconds, body: review(&uid), key: Arc::clone(&key) };

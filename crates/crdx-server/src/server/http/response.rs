@@ -4,7 +4,7 @@ use crate::apply::typed::TypeError;
 use crate::cluster_state::Wanted;
 use crate::pipeline::Defaulted;
 use crate::policies::findings::Findings;
-use crate::server::http::status::Refusal;
+use crate::server::http::status::{Reason, Refusal};
 use crdx_value::Value;
 use crdx_value::field::ErrorList;
 use std::collections::HashSet;
@@ -114,7 +114,15 @@ impl Trace {
 impl Response {
     /// The response to a request that takes too long (504).
     pub fn timeout() -> Self {
-        let refusal = Refusal::timeout("request did not complete within requested timeout");
+        Self::refused(Refusal::timeout("request did not complete within requested timeout"))
+    }
+
+    /// The response to a request whose token is not accepted (401).
+    pub fn unauthorized() -> Self {
+        Self::refused(Refusal::plain(401, Reason::Unauthorized, "Unauthorized"))
+    }
+
+    fn refused(refusal: Refusal) -> Self {
         Self {
             code: refusal.code,
             body: ResponseBody::Json(Arc::new(refusal.into_value())),

@@ -314,8 +314,8 @@ fn convert_by_webhook(converter: &Converter, object: &Value, wanted: &str, calls
     converter.review(object, wanted, "").map_err(Refusal::unclassified)?;
     let review =
         |uid: &str| converter.review(object, wanted, uid).map(|review| call::body(&review)).unwrap_or_default();
-    let Reviewed { uid, call, outcome } = calls.ask(&converter.target, conversion::TIMEOUT_SECONDS, review)?;
-    converter.converted(object, wanted, &uid, (&call, &outcome)).map_err(Refusal::unclassified)
+    let Reviewed { uid, outcome } = calls.ask(&converter.target, conversion::TIMEOUT_SECONDS, review)?;
+    converter.converted(object, wanted, &uid, &outcome).map_err(Refusal::unclassified)
 }
 
 impl Version {

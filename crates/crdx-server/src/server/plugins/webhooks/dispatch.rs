@@ -214,9 +214,9 @@ impl<'d> Dispatch<'d> {
             let objects = (object, old_object.as_ref());
             call::body(&review::review(version, uid, &self.request, matched, objects))
         };
-        let Reviewed { uid, call, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
+        let Reviewed { uid, outcome } = self.cluster.calls.ask(&webhook.target, webhook.timeout_seconds, body)?;
         let release = self.cluster.release();
-        let answered = call::review(&call, &outcome, ReviewKind::Admission, version, release);
+        let answered = call::review(&outcome, ReviewKind::Admission, version, release);
         let answered = answered.map_err(|error| GoError::from(format!("failed to call webhook: {error}")));
         let mutating = webhook.policy_kind == PolicyKind::Mutating;
         Ok(answered.and_then(|answered| review::answer(&answered, version, &uid, mutating)))

@@ -1,0 +1,3 @@
+module example.com/kites
+
+go 1.24
