@@ -56,15 +56,12 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
             }
             sink.add(&RehearsedRequest { request, item });
         };
-        let run = match connection {
-            Some(connection) => {
-                simulation::run_entries(&plan, entries(StoredEntries::new(connection)?, request), &mut show)?
-            }
-            None => {
-                let files = Sources::open(&plan.filenames, plan.options.collecting(), Required::Object, "-f");
-                let files = files.and_kustomizations(&plan.kustomizations);
-                simulation::run_entries(&plan, entries(files, request), &mut show)?
-            }
+        let run = if let Some(connection) = connection {
+            simulation::run_entries(&plan, entries(StoredEntries::new(connection)?, request), &mut show)?
+        } else {
+            let files = Sources::open(&plan.filenames, plan.options.collecting(), Required::Object, "-f");
+            let files = files.and_kustomizations(&plan.kustomizations);
+            simulation::run_entries(&plan, entries(files, request), &mut show)?
         };
         notes.extend(
             run.notes.into_iter().filter(|note| note.kind != "oldObjects" && !notes.contains(note)).collect::<Vec<_>>(),

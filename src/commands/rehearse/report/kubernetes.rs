@@ -66,13 +66,15 @@ impl KubernetesReport {
     }
 }
 
+/// A kind of change.
+type IsChange = fn(&GateChange) -> bool;
+
 /// Formats the gates that change, a line for each kind of change: the names of those that change what the API server accepts or
 /// stores, and the numbers of those that a server must not set.
 pub fn gates_text(gates: &[GateChange], releases: &ReleaseSet) -> String {
     let newest = releases.newest();
     let mut text = String::new();
-    let simulated: [(&str, fn(&GateChange) -> bool); 2] =
-        [("enabled", GateChange::is_enabled), ("disabled", GateChange::is_disabled)];
+    let simulated = [("enabled", GateChange::is_enabled as IsChange), ("disabled", GateChange::is_disabled)];
     for (words, is) in simulated {
         let names: Vec<&str> =
             gates.iter().filter(|gate| is_simulated(gate.name) && is(gate)).map(|gate| gate.name).collect();
@@ -80,8 +82,8 @@ pub fn gates_text(gates: &[GateChange], releases: &ReleaseSet) -> String {
             let _ = writeln!(text, "  {words} by default: {}", names.join(", "));
         }
     }
-    let counted: [(&str, &str, fn(&GateChange) -> bool); 2] = [
-        ("locked", "with another value for one of them", GateChange::is_locked),
+    let counted = [
+        ("locked", "with another value for one of them", GateChange::is_locked as IsChange),
         ("removed", "if one of them is set", GateChange::is_removed),
     ];
     for (words, when, is) in counted {
