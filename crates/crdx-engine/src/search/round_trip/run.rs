@@ -44,7 +44,7 @@ pub fn round_trips(
             server: &server,
             release: setup.release,
             exact: options.exact,
-            runs: own.into_iter().map(Run::new).collect(),
+            runs: own.into_iter().map(TripSearch::new).collect(),
             error: None,
         };
         objects::visit(&checker, options.effort, &mut runs);
@@ -76,12 +76,12 @@ struct Runs<'r> {
     server: &'r TripServer<'r>,
     release: Release,
     exact: bool,
-    runs: Vec<Run<'r>>,
+    runs: Vec<TripSearch<'r>>,
     error: Option<RoundTripError>,
 }
 
 /// What is known of a trip.
-struct Run<'r> {
+struct TripSearch<'r> {
     trip: &'r Trip,
     objects: usize,
     fields: ChangedFields,
@@ -91,7 +91,7 @@ struct Run<'r> {
     failed: BTreeMap<TripStep, Value>,
 }
 
-impl<'r> Run<'r> {
+impl<'r> TripSearch<'r> {
     fn new(trip: &'r Trip) -> Self {
         Self { trip, objects: 0, fields: ChangedFields::default(), changed: None, failed: BTreeMap::new() }
     }
