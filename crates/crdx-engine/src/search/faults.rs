@@ -16,6 +16,7 @@ mod fragment;
 mod models;
 mod objects;
 mod rules;
+mod samples;
 mod schema;
 
 use crate::examples::Checker;

@@ -4,9 +4,9 @@
 //! evaluation. A rule in between may reject objects only because they are large.
 
 use super::objects::Subject;
+use super::samples::Samples;
 use super::{Evidence, Fault, FaultKind, FaultNode};
 use crate::examples::generate::{self, ExampleFields};
-use crdx_regexp::Regexp;
 use crdx_server::schema::Schema;
 use crdx_value::{Map, Value, json};
 
@@ -26,7 +26,7 @@ impl Subject<'_> {
         let rules = self.only(node, vec![rule.clone()])?;
         let exceeds = |object: &Value| rules.evaluations(object, None).iter().any(|one| one.exceeds_limit);
         let tried = |size: usize, is_distinct: bool| {
-            let value = Largest { size, is_distinct, left: MAX_BYTES }.value(node.schema, 0);
+            let value = Largest { size, is_distinct, left: MAX_BYTES, samples: &self.samples }.value(node.schema, 0);
             let object = if node.steps.is_empty() { Some(self.root(&value)?) } else { self.with(node, Some(&value)) };
             object.filter(|object| exceeds(object)).map(|object| (value, object))
         };
@@ -60,16 +60,17 @@ impl Subject<'_> {
 }
 
 /// Generates values with a part of the size that a schema allows.
-struct Largest {
+struct Largest<'s> {
     /// The part, of [`SIZES`].
     size: usize,
     /// True if the items of a list differ.
     is_distinct: bool,
     /// The number of bytes that are left.
     left: usize,
+    samples: &'s Samples,
 }
 
-impl Largest {
+impl Largest<'_> {
     fn value(&mut self, schema: &Schema, number: usize) -> Value {
         let number = if self.is_distinct { number } else { 0 };
         let made = generate::value(schema, ExampleFields::Full, number);
@@ -99,8 +100,7 @@ impl Largest {
             let start = if self.is_distinct { number.to_string() } else { String::new() };
             start.chars().chain(std::iter::repeat('a')).take(length).collect()
         } else {
-            let sample = Regexp::new(&schema.pattern).ok().and_then(|pattern| pattern.sample(length, number));
-            sample.filter(|sample| sample.chars().count() <= length).unwrap_or(text)
+            self.samples.text(&schema.pattern, length, number).unwrap_or(text)
         };
         self.left = self.left.saturating_sub(made.len());
         made

@@ -1,6 +1,7 @@
 //! Faults that an object shows.
 
 use super::rules::clear_rules;
+use super::samples::Samples;
 use super::{Fault, FaultEffort, FaultKind, FaultNode};
 use crate::examples::changes::{changed, first_of_error};
 use crate::examples::generate::{self, ExampleFields};
@@ -29,6 +30,7 @@ pub struct Subject<'s> {
     effort: FaultEffort,
     requests: Steps,
     pub release: Release,
+    pub samples: Samples,
 }
 
 /// Returns true if an object may show a fault of the node.
@@ -44,7 +46,8 @@ pub fn faults(checker: &Checker, nodes: &[&FaultNode<'_>], release: Release, eff
     let mut found = Vec::new();
     let Ok(start) = examples::start(checker, ExampleFields::Minimal) else { return found };
     let (base, None) = accepted(checker, start, effort.base) else { return found };
-    let subject = Subject { checker, base, effort, requests: Steps::new(effort.requests), release };
+    let subject =
+        Subject { checker, base, effort, requests: Steps::new(effort.requests), release, samples: Samples::default() };
     let expensive = nodes.iter().flat_map(|node| node.expensive.iter().map(move |index| (node, *index)));
     found.extend(expensive.take(effort.costs).filter_map(|(node, index)| subject.cost(node, index)));
     for node in nodes {
