@@ -82,6 +82,7 @@ fn plan(
         crds: inputs.crds.clone(),
         old: updates.old.clone(),
         kustomizations: inputs.paths.kustomize.clone(),
+        old_kustomizations: Vec::new(),
         options,
         policies: inputs.policies.options(),
         skip: inputs.skip.clone(),

@@ -67,7 +67,7 @@ fn validate(release: &str, run: &Value, existing: &[Value]) -> Value {
     serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
 }
 
-/// Says of an object without field managers that the server has none, either.
+/// Adds empty managedFields to an object without any, as the recorded server has none.
 fn complete(old: &Value) -> String {
     let mut old = old.clone();
     let metadata = old["metadata"].as_object_mut().unwrap();

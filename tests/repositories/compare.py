@@ -141,7 +141,7 @@ def is_crd(document):
 
 
 def identities(document):
-    """The namespace and name of an object that has a namespace, and of one that has none."""
+    """The identities that an object can have, namespaced or cluster-scoped: its scope is not known here."""
     metadata = document.object().get("metadata") or {}
     return {(metadata.get("namespace") or "default", metadata.get("name")), ("", metadata.get("name"))}
 
@@ -262,7 +262,7 @@ class Repository:
                 stored = self.plane.send("GET", f"{path}/{plural}")[1]
                 if self.arguments.manifests:
                     exists = {(each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in stored["items"]}
-                    of_kind = [each for each in manifests if each.object().get("kind") == kind and identities(each) & exists]
+                    of_kind = [each for each in manifests if each.object().get("kind") == kind and str(each.object().get("apiVersion")).split("/")[0] == group and identities(each) & exists]
                     old_manifests += of_kind
                     continue
                 with open(os.path.join(old, f"{kind}.{version.replace('/', '_')}.json"), "w") as file:

@@ -4,7 +4,7 @@ functions that the extension implements.
 
     tests/shelves/zed.py
 
-Needs the target wasm32-wasip2 (`rustup target add wasm32-wasip2`) and crates.io.
+Needs the target wasm32-wasip2 (`rustup target add wasm32-wasip2`) and the registry of crates.
 """
 import pathlib
 import re

@@ -235,7 +235,7 @@ impl Checker {
     /// the workspace's.
     fn test(&self, path: &str, content: &str) -> io::Result<Result<Tested, SuiteError>> {
         let suite = match Suite::read(path, content.as_bytes()) {
-            // Round trips take too long while somebody types.
+            // Round trips are too slow to run after each edit.
             Ok(suite) => Arc::new(suite.without_round_trips()),
             Err(error) => return Ok(Err(error)),
         };

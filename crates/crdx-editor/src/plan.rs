@@ -94,6 +94,7 @@ fn plan(settings: Settings, folders: &[PathBuf], namespace: &str, now: Timestamp
         filenames: Vec::new(),
         crds,
         old: Vec::new(),
+        old_kustomizations: Vec::new(),
         kustomizations: Vec::new(),
         options: crdx_input::InputOptions {
             recursive: true,

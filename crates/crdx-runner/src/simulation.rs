@@ -55,6 +55,8 @@ pub struct Plan {
     pub crds: Vec<String>,
     /// Files and directories with the existing objects. If given, no objects are read from the cluster.
     pub old: Vec<String>,
+    /// Directories with kustomizations that generate existing objects.
+    pub old_kustomizations: Vec<PathBuf>,
     /// Directories with kustomizations that generate objects.
     pub kustomizations: Vec<PathBuf>,
     /// The options for reading files and directories.
@@ -472,8 +474,9 @@ fn existing_objects(
     notes: &mut Vec<RunNote>,
 ) -> ExistingObjects {
     match cluster {
-        _ if !plan.old.is_empty() => {
-            let files = Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old");
+        _ if !plan.old.is_empty() || !plan.old_kustomizations.is_empty() => {
+            let files = Sources::open(&plan.old, plan.options.collecting(), Required::Object, "--old")
+                .and_kustomizations(&plan.old_kustomizations);
             ExistingObjects::from_files(files, Arc::new(TempStore::default()), given, show)
         }
         // A diff needs the existing objects.

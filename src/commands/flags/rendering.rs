@@ -1,4 +1,4 @@
-//! What helm and kustomize are called with.
+//! Options of helm and kustomize.
 
 use clap::{Args as ClapArgs, ValueEnum};
 

@@ -9,7 +9,7 @@ use crdx_engine::kubectl::{self, Verb};
 #[command(next_help_heading = "Updates")]
 pub struct Updates {
     /// A file or directory with the existing objects, `-` for standard input, or git:REF for the given paths as of a
-    /// commit, such as git:main; may be repeated. A new object updates the existing one of the same kind, namespace and name, or is created if there is none. An existing object that no server wrote (without a `metadata.uid`) is one that the same command applied: fields that only it has are removed
+    /// commit, such as git:main; may be repeated. A new object updates the existing one of the same kind, namespace and name, or is created if there is none. An existing object without `metadata.uid` is treated as applied earlier by the same command: fields that only it has are removed
     /// [default: the objects of the cluster; with --offline none]
     #[arg(long, value_name = "PATH")]
     pub old: Vec<String>,

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
   # What a roll-back would break: objects that the new CRD accepts, under the old one
   kubectl crdx prove old-crd.yaml new-crd.yaml --reverse
 
-  # What new admission policies deny that the old ones allow, for creates of custom resources and built-in kinds
+  # What new admission policies deny that the old ones allow, for writes of custom resources and built-in kinds
   kubectl crdx prove --policies new.yaml --old-policies old.yaml --crds config/crd/
 
   # Search longer
@@ -24,8 +24,8 @@ use std::num::NonZeroU32;
 
 For each served version, the command asks five questions about the objects that the old CRD accepts: does the new CRD reject \
 a create, does it reject an update of a stored object, does it drop a value, does it default a value differently, and do the \
-printer columns show something else. With --policies, it asks for each kind that a validating policy matches what creates \
-the policy denies, and whether all policies together allow one. Every object that is printed was sent to the simulated server, and is as small as \
+printer columns show something else. With --policies, it asks for each kind that a validating policy matches which creates and \
+updates the policy denies, and whether all policies together allow a create. Every object that is printed was sent to the simulated server, and is as small as \
 possible. `none possible` follows from the CRDs; `none found` means that the search found no object.
 
 Exit codes: 0 no object shows a change, 1 an object does, or the new CRD is rejected, 2 prove cannot tell, or the usage is wrong.")]

@@ -32,6 +32,10 @@ use stored_entries::StoredEntries;
 /// There is no result, or output cannot be written.
 pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result<Exit, Error> {
     let from_files = !args.filenames.is_empty() || !args.kustomize.is_empty();
+    if args.filenames.iter().any(|name| name == "-") {
+        let message = "standard input can be read once, and an upgrade of Kubernetes reads the objects several times";
+        return Err(Error::usage_with_help(message, "write the objects to a file, and give it with -f"));
+    }
     let live = Live::new(args.cluster.target());
     let connection = if from_files { None } else { Some(connect(args, &live)?) };
     let releases = steps_of_upgrade(releases, connection)?;
@@ -45,6 +49,10 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
     for request in [StoredRequest::Create, StoredRequest::Update] {
         let plan = of_request(&plan, request, connection.is_none());
         let mut show = |mut item: ObjectReport| {
+            // The create reported an input without an object.
+            if request == StoredRequest::Update && connection.is_none() && item.identity.kind.is_empty() {
+                return;
+            }
             severities.apply(&mut item);
             secrets::hide_lines(&mut item);
             if let Some(difference) = &mut item.release_difference {
@@ -79,16 +87,16 @@ fn connect<'a>(args: &args::Rehearse, live: &'a Live) -> Result<&'a Connection, 
     Ok(live.connection()?)
 }
 
-/// Returns every release of the upgrade. A single version is the one after it; the one before is that of the cluster.
+/// Returns every release of the upgrade. A single version is the version after it; the version before it is that of the cluster.
 fn steps_of_upgrade(releases: &ReleaseSet, connection: Option<&Connection>) -> Result<ReleaseSet, Error> {
     let oldest = match (releases.single(), connection) {
         (None, _) => releases.oldest(),
         (Some(_), Some(connection)) => crdx_cluster::simulated(Ok(connection)).release,
         (Some(release), None) => {
             let message = format!("objects in files are rehearsed for an upgrade, and {release} is one version");
-            let before = release.minor().previous().number();
+            let before = release.minor().previous();
             let help = format!(
-                "give the version before the upgrade, too, for example --kubernetes-version 1.{before}..{release}"
+                "give the version before the upgrade, too, for example --kubernetes-version {before}..{release}"
             );
             return Err(Error::usage_with_help(message, &help));
         }
@@ -111,6 +119,7 @@ fn plan(args: &args::Rehearse, releases: &ReleaseSet, options: InputOptions) -> 
         filenames: args.filenames.clone(),
         crds: args.crds.clone(),
         old: Vec::new(),
+        old_kustomizations: Vec::new(),
         kustomizations: args.kustomize.clone(),
         options,
         // The policies of the cluster are objects of the upgrade; none is enforced.
@@ -141,9 +150,11 @@ fn of_request(plan: &Plan, request: StoredRequest, from_files: bool) -> Plan {
         StoredRequest::Update => Verb::Replace,
     };
     let is_update = request == StoredRequest::Update;
+    let has_old = is_update && from_files;
     Plan {
         request_kind: RequestKind { verb, ..RequestKind::default() },
-        old: if is_update && from_files { plan.filenames.clone() } else { Vec::new() },
+        old: if has_old { plan.filenames.clone() } else { Vec::new() },
+        old_kustomizations: if has_old { plan.kustomizations.clone() } else { Vec::new() },
         offline: from_files || !is_update,
         ..plan.clone()
     }

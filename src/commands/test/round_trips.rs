@@ -106,10 +106,15 @@ pub fn planned(paths: &[String], selection: &Selection, library: &mut Library, n
     if plan.crds == 0 {
         library.problems.push(format!("there is no CRD in {}: give a file or directory with CRDs", paths.join(", ")));
     }
+    if plan.crds > 0 && plan.planned.is_empty() && plan.single_version.is_empty() {
+        library.problems.push("no CRD matches --filter or --annotation".to_owned());
+    }
     match plan.single_version.as_slice() {
         [] => {}
-        [one] => complain!("note: {one} has one version: its objects are never converted"),
-        many => complain!("note: {} CRDs have one version: their objects are never converted", many.len()),
+        [one] => complain!("note: {one} serves only its storage version: its objects are never converted"),
+        many => {
+            complain!("note: {} CRDs serve only their storage version: their objects are never converted", many.len());
+        }
     }
     plan.planned
 }

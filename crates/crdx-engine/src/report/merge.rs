@@ -53,17 +53,25 @@ pub fn merged(mut answers: Vec<(Release, ObjectReport)>) -> Option<ObjectReport>
 
 /// Compares what the oldest and the newest release store. The API server writes metadata anew in each request.
 fn release_difference(answers: &[(Release, ObjectReport)]) -> Option<Box<Difference>> {
-    let stored = |(_, item): &(Release, ObjectReport)| {
-        let mut object = item.object.clone().filter(|_| item.verdict == Verdict::Accepted)?;
+    fn stored((_, item): &(Release, ObjectReport)) -> Option<&Value> {
+        item.object.as_ref().filter(|_| item.verdict == Verdict::Accepted)
+    }
+    let (old, new) = (stored(answers.first()?)?, stored(answers.last()?)?);
+    let members = |object| Some(Value::as_object(object)?.iter().filter(|(name, _)| *name != "metadata"));
+    if members(old)?.eq(members(new)?) {
+        return None;
+    }
+    let without_metadata = |object: &Value| {
+        let mut object = object.clone();
         object.as_object_mut()?.remove("metadata");
         Some(object)
     };
-    let (old, new) = (stored(answers.first()?)?, stored(answers.last()?)?);
+    let (old, new) = (without_metadata(old)?, without_metadata(new)?);
     if old == new {
         return None;
     }
     let mut difference = Difference::between(&old, &new, &Value::Null);
-    // Releases differ in whether they write the empty time of a template.
+    // Some releases write `creationTimestamp: null` in templates, and others omit it.
     difference.lost.retain(|(_, value)| !value.is_null());
     (!difference.is_empty()).then(|| Box::new(difference))
 }

@@ -163,8 +163,10 @@ fn fields_of(node: &Schema) -> Schema {
 /// Returns true if `holds` for all children, and if `new` has more children at most where no object of `old` has the field and
 /// none gets it by a default.
 fn children(old: &Schema, new: &Schema, holds: &dyn Fn(&Schema, &Schema) -> bool) -> bool {
-    // Every object has a name, whether the schema lists it or not.
-    let is_implicit = |step: &SchemaStep, after: &Schema| is_type_or_metadata(step) && is_unconstrained(after);
+    // Every object has a name, whether the schema lists it or not. A node that takes unknown fields may hold any value in them.
+    let is_implicit = |step: &SchemaStep, after: &Schema| {
+        is_type_or_metadata(step) && is_unconstrained(after) && (old.x_embedded_resource || !takes_unknown(old))
+    };
     let holds = |step: &SchemaStep, before: &Schema, after: &Schema| {
         let may_differ = !is_type_or_metadata(step) || is_unconstrained(after);
         before == after || (may_differ && holds(before, after))
@@ -262,6 +264,15 @@ mod tests {
         let old = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}";
         let new = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}, b: {type: integer}}}";
         assert_eq!(proofs(old, new), (false, false));
+    }
+
+    #[test]
+    fn metadata_in_an_open_node_is_news() {
+        let open = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+        for added in ["metadata: {type: object}", "kind: {type: string}"] {
+            let new = format!("{{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{{added}}}}}");
+            assert_eq!(proofs(open, &new), (false, false), "{added}");
+        }
     }
 
     #[test]

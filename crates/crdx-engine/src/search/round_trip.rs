@@ -68,16 +68,16 @@ pub fn trips(spec: &Spec) -> Vec<Trip> {
         .collect()
 }
 
-/// What is tried, and what counts as a change.
+/// The options of round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTripOptions {
-    /// The most objects of each version, and the seed of the search.
+    /// The maximum number of objects per version, and the seed.
     pub effort: Effort,
     /// True if a value that is only written differently counts as a change, such as an empty list that is dropped.
     pub exact: bool,
 }
 
-/// The servers of the trips.
+/// The webhook, release and time of the simulated servers.
 #[derive(Clone, Copy, Debug)]
 pub struct TripSetup<'c> {
     /// Calls the conversion webhook.

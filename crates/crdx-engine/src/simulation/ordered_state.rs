@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The version in which servers take CRDs: kubectl sends no request for another one.
-const SERVED: &str = "apiextensions.k8s.io/v1";
+const CRD_API_VERSION: &str = "apiextensions.k8s.io/v1";
 
 /// State that depends on the order of the input: the CRDs, and the names of objects.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl OrderedState {
                 return Destination::Report(Box::new(item));
             }
             let has_name = !identity.name.is_empty() || simulator.updates.request_kind.verb == Verb::Create;
-            let is_sent = has_name && identity.api_version == SERVED;
+            let is_sent = has_name && identity.api_version == CRD_API_VERSION;
             let send = || definition_update::update(simulator.context(), object.value(), &identity, &object.finder());
             let update = if is_sent { send() } else { None };
             // An existing CRD is created, too, because later objects need it.
@@ -355,7 +355,7 @@ impl OrderedState {
         (request_kind, level): (Option<&RequestKind>, FieldValidation),
     ) -> ObjectReport {
         let identity = identity::identity(object.value(), Namespace::None);
-        if identity.api_version != SERVED {
+        if identity.api_version != CRD_API_VERSION {
             let names = defined(object.value());
             let item = not_served(simulator.server.release(), identity, &mut object);
             self.invalid.entry(names).or_insert_with(|| item.location.clone());

@@ -47,7 +47,7 @@ impl RoundTripFields {
     }
 }
 
-/// How round trips are made. What is given here takes precedence over the suite.
+/// Settings of round trips from the command line; they override those of the suite.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTripSetup {
     /// The conversion webhook.

@@ -268,7 +268,7 @@ impl Suite {
 
     /// Returns true if all cases are round trips, which need the CRD with all its versions.
     pub fn has_only_round_trips(&self) -> bool {
-        self.cases.iter().all(|case| matches!(case.action, Action::RoundTrip(_)))
+        !self.cases.is_empty() && self.cases.iter().all(|case| matches!(case.action, Action::RoundTrip(_)))
     }
 
     /// Returns true if the cases are documents of a folder.

@@ -5,10 +5,11 @@ use super::repository_path::in_repository;
 use crdx_regexp::Regexp;
 use crdx_server::apply::json_patch::{self, Patch, PatchOperation};
 use crdx_server::server::LabelSelector;
-use crdx_text::yaml;
+use crdx_text::documents::Chunks;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use std::collections::BTreeSet;
+use std::io::Cursor;
 use std::path::PathBuf;
 
 /// The group of Kustomizations.
@@ -53,13 +54,24 @@ impl KustomizationObject {
     /// Applies a patch of another Kustomization.
     pub fn apply(&mut self, patch: &Value, parent: &str) {
         let text = patch.str_at(&["patch"]).unwrap_or_default();
-        let Ok(change) = yaml::read(text.as_bytes()) else { return };
-        let patched = match self.selection(patch.get("target"), &change) {
+        let target = patch.get("target");
+        for chunk in Chunks::new(Cursor::new(text.as_bytes().to_vec())) {
+            match chunk.ok().and_then(|chunk| chunk.read().ok()) {
+                Some(change) => self.apply_document(target, &change.value, parent),
+                None if self.selection(target, &Value::Null) == Selection::NotSelected => {}
+                None => self.rebuilt_by = Some(parent.to_owned()),
+            }
+        }
+    }
+
+    /// Applies a document of a patch.
+    fn apply_document(&mut self, target: Option<&Value>, change: &Value, parent: &str) {
+        let patched = match self.selection(target, change) {
             Selection::NotSelected => return,
-            Selection::Selected => patched(&self.object, &change),
+            Selection::Selected => patched(&self.object, change),
             Selection::Unknown => None,
         };
-        let changed = changed_members(&change);
+        let changed = changed_members(change);
         match (patched, changed) {
             (Some(object), _) => self.object = object,
             (None, Some(changed)) if !changed.iter().any(|name| is_built_from(name)) => {
@@ -108,9 +120,9 @@ fn matches(pattern: &str, text: &str) -> Option<bool> {
 /// is not known.
 fn patched(object: &Value, change: &Value) -> Option<Value> {
     let mut object = object.clone();
-    if let Value::Array(operations) = change {
+    if change.as_array().is_some() {
         let mut patch = Patch::unlimited();
-        for operation in json_patch::operations(change).ok().map(|_| operations)? {
+        for operation in json_patch::operations(change).ok()? {
             patch.apply(&PatchOperation::decode(operation), &mut object).ok()?;
         }
         return Some(object);
@@ -165,6 +177,7 @@ fn merge(value: &mut Value, patch: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_text::yaml;
     use crdx_value::json;
 
     fn patched(patch: &str) -> KustomizationObject {
@@ -197,6 +210,14 @@ mod tests {
         assert_eq!(spec(patch), UNCHANGED.replace("\"path\":\"a\"", "\"path\":\"b\""));
         let own = "{patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: web}, spec: {path: c}}'}";
         assert!(spec(own).starts_with(r#"{"path":"c""#));
+    }
+
+    #[test]
+    fn every_document_of_a_patch_is_applied() {
+        let own = "apiVersion: kustomize.toolkit.fluxcd.io/v1\\nkind: Kustomization\\nmetadata: {name: web}\\nspec: {path: c}";
+        let patch = format!("{{patch: \"kind: A\\nmetadata: {{name: b}}\\n---\\n{own}\\n\"}}");
+        assert!(spec(&patch).starts_with(r#"{"path":"c""#));
+        assert!(patched("{target: {kind: Kustomization}, patch: 'a: b: c'}").rebuilt_by.is_some());
     }
 
     #[test]

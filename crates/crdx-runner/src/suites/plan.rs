@@ -105,7 +105,8 @@ pub fn plan(suite: &Arc<Suite>, selection: &Selection, library: &mut Library, no
     let own = if policies.is_empty() && additional_crds.is_empty() { "" } else { &suite.source };
     let version = suite.version.as_deref().unwrap_or_default();
     let key = |release, source: &str, name: &str| {
-        format!("{release} {source} {name} {version} {} {manages_fields} {own}", suite.is_folder())
+        let (is_folder, has_only_round_trips) = (suite.is_folder(), suite.has_only_round_trips());
+        format!("{release} {source} {name} {version} {is_folder} {has_only_round_trips} {manages_fields} {own}")
     };
     let mut all = Vec::new();
     for release in releases {

@@ -56,13 +56,11 @@ impl KubernetesReport {
     /// with the create.
     fn shown(&self, done: &RehearsedRequest) -> Option<KubernetesEffect> {
         let effect = KubernetesEffect::of(&done.item);
-        let is_shown = match (done.request, effect.outcome) {
-            _ if self.common.quiet => effect.breaks(),
-            (StoredRequest::Create, _) => effect.is_touched(),
-            (StoredRequest::Update, ReleaseOutcome::Rejected | ReleaseOutcome::CannotTell) => true,
-            (StoredRequest::Update, _) => false,
+        let is_shown = match done.request {
+            StoredRequest::Create => effect.is_touched(),
+            StoredRequest::Update => matches!(effect.outcome, ReleaseOutcome::Rejected | ReleaseOutcome::CannotTell),
         };
-        is_shown.then_some(effect)
+        (is_shown && (!self.common.quiet || effect.breaks())).then_some(effect)
     }
 }
 
@@ -83,7 +81,7 @@ pub fn gates_text(gates: &[GateChange], releases: &ReleaseSet) -> String {
         }
     }
     let counted = [
-        ("locked", "with another value for one of them", GateChange::is_locked as IsChange),
+        ("locked", "if one of them is set to another value", GateChange::is_locked as IsChange),
         ("removed", "if one of them is set", GateChange::is_removed),
     ];
     for (words, when, is) in counted {

@@ -23,7 +23,10 @@ pub struct KubernetesCounts {
     deprecated: usize,
     stored_differently: usize,
     already_rejected: usize,
-    unknown: usize,
+    /// The inputs without an object.
+    unread: usize,
+    create_unknown: usize,
+    update_unknown: usize,
     /// By apiVersion and kind.
     kinds: BTreeMap<(String, String), KindCounts>,
 }
@@ -71,7 +74,8 @@ impl KubernetesCounts {
                 self.update_rejected += 1;
                 of_kind.update_rejected += 1;
             }
-            (ReleaseOutcome::CannotTell, _) => self.unknown += 1,
+            (ReleaseOutcome::CannotTell, StoredRequest::Create) => self.create_unknown += 1,
+            (ReleaseOutcome::CannotTell, StoredRequest::Update) => self.update_unknown += 1,
         }
         if is_create && effect.deprecation.is_some() {
             self.deprecated += 1;
@@ -86,12 +90,17 @@ impl KubernetesCounts {
 
     /// Counts an input without an object.
     pub fn add_unknown(&mut self) {
-        self.unknown += 1;
+        self.unread += 1;
     }
 
     /// Returns true if the effect on some object is unknown.
     pub fn is_unsure(&self) -> bool {
-        self.unknown > 0
+        self.unknown() > 0
+    }
+
+    /// The number of objects and inputs whose effect is unknown; most of these objects are so in both requests.
+    fn unknown(&self) -> usize {
+        self.unread + self.create_unknown.max(self.update_unknown)
     }
 
     /// Returns true if a request for some object is rejected only after the upgrade.
@@ -114,7 +123,7 @@ impl KubernetesCounts {
             (self.deprecated, "in a deprecated version", Colour::Unsure),
             (self.stored_differently, "stored differently", Colour::Unsure),
             (self.already_rejected, "rejected before the upgrade, too", Colour::Plain),
-            (self.unknown, "cannot tell", Colour::Unsure),
+            (self.unknown(), "cannot tell", Colour::Unsure),
         ]
     }
 
@@ -137,7 +146,7 @@ impl KubernetesCounts {
             ("deprecated", self.deprecated),
             ("storedDifferently", self.stored_differently),
             ("alreadyRejected", self.already_rejected),
-            ("cannotTell", self.unknown),
+            ("cannotTell", self.unknown()),
         ])
     }
 

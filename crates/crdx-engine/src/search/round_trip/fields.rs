@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ChangedField {
     /// The path, such as `spec.list[*].name` or `spec.map.*`.
     pub path: String,
-    /// What was seen first.
+    /// The first change that was seen.
     pub seen: SeenChange,
 }
 
-/// How a field changes.
+/// The observed change of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SeenChange {
     /// The values before and after a trip; `None` if there is none.

@@ -80,7 +80,7 @@ struct Runs<'r> {
     error: Option<RoundTripError>,
 }
 
-/// What is known of a trip.
+/// The results of a trip so far.
 struct TripSearch<'r> {
     trip: &'r Trip,
     objects: usize,

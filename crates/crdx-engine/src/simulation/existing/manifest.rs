@@ -14,7 +14,7 @@ pub fn is_manifest(object: &Value) -> bool {
     !has_status && is_manifest_of_crd(object)
 }
 
-/// Returns true if no server wrote a CRD, whose generators add a status.
+/// Like [`is_manifest`], but ignores the status, which generators write into CRDs.
 pub fn is_manifest_of_crd(crd: &Value) -> bool {
     let has = |path: &[&str]| crd.at(path).is_some_and(|value| !value.is_null());
     let is_written = || WRITTEN.iter().any(|field| has(&["metadata", field]));

@@ -192,12 +192,12 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// The request that creates an object and adds no annotation, so that a later patch removes nothing that the input leaves out.
+/// A create: it adds no last-applied annotation, so that a later patch removes nothing that the input leaves out.
 fn by_create() -> RequestKind {
     RequestKind { verb: Verb::Create, ..RequestKind::default() }
 }
 
-/// The request by which the command of a request created the object.
+/// Returns the request kind with which the same command created the object.
 fn first_request(request_kind: &RequestKind) -> RequestKind {
     let verb = if request_kind.verb == Verb::Replace { Verb::Create } else { request_kind.verb };
     RequestKind { verb, manager: request_kind.manager.clone(), ..RequestKind::default() }

@@ -71,7 +71,8 @@ pub struct Request {
     pub user: Option<UserInfo>,
     /// True to bypass admission plugins. Used for requests that prepare the server's state and that no client sends.
     pub skips_admission: bool,
-    /// True to create an object without validation, as one that another release of a CRD accepted. Also for preparation.
+    /// True to create an object without validation: an earlier version of its CRD may have accepted it. Like `skips_admission`, only for
+    /// requests that prepare the server's state.
     pub skips_validation: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
