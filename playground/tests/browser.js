@@ -69,6 +69,14 @@ async function answerAfter(page, action) {
 const shot = async (page, name) => { if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true }); };
 const editor = (page, pane) => page.locator(`#pane-${pane} .cm-content`);
 
+/** Moves the cursor to the end of the last line of the object. */
+async function goToLastLine(page) {
+  await editor(page, "object").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("End");
+}
+
 const titled = (wanted) => examples.find(({ title }) => title === wanted);
 const example = (title) => `#example=${titled(title).name}`;
 
@@ -111,10 +119,7 @@ const tests = {
   async "typing changes the answer, and errors are marked at their lines"() {
     const page = await open(example("Validation: an accepted object"));
     assert.equal((await lastAnswer(page)).verdict, "accepted");
-    await editor(page, "object").click();
-    await page.keyboard.press("Control+End");
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("End");
+    await goToLastLine(page);
     const answer = await answerAfter(page, () => page.keyboard.type("5"));
     assert.equal(answer.verdict, "rejected");
     assert.equal(await page.locator("#pane-object .cm-lintRange-error").innerText(), "55");
@@ -309,10 +314,7 @@ const tests = {
   async "a phone shows the verdict and the first problem while typing"() {
     // The keyboard covers the rest.
     const page = await open(example("Validation: an accepted object"), { viewport: { width: 390, height: 480 }, hasTouch: true, isMobile: true });
-    await editor(page, "object").click();
-    await page.keyboard.press("Control+End");
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("End");
+    await goToLastLine(page);
     const answer = await answerAfter(page, () => page.keyboard.type("5"));
     assert.equal(answer.verdict, "rejected");
     const cursor = await page.locator("#pane-object .cm-activeLine").boundingBox();
@@ -366,10 +368,7 @@ const tests = {
       document.addEventListener("answer", () => { window.latencies?.push(performance.now() - window.pressed); });
       window.latencies = [];
     });
-    await editor(page, "object").click();
-    await page.keyboard.press("Control+End");
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("End");
+    await goToLastLine(page);
     for (const key of "abcdefghijklmnopqrstuvwxyz") await answerAfter(page, () => page.keyboard.press(key));
     const latencies = await page.evaluate(() => window.latencies.sort((a, b) => a - b));
     const engineTimes = await page.evaluate(() => window.shown.slice(-20).map(({ answer }) => answer.milliseconds).sort((a, b) => a - b));

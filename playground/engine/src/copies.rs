@@ -36,7 +36,7 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
         return Err("The server has to accept the CRDs and policies of a suite.");
     }
     let outcome = simulation::run(request, session);
-    if outcome.code == Some(400) && request.options.field_validation == FieldValidation::Strict {
+    if outcome.problems.iter().any(|problem| problem.is_of_strict_decoding()) {
         return Err("Suites accept unknown fields with a warning: choose Warn.");
     }
     let document = outcome.document.as_ref().ok_or("The object has to be readable.")?;

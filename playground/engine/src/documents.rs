@@ -1,5 +1,6 @@
 //! The texts of the page: their documents, and the places of fields in them.
 
+use crate::messages;
 use crdx_engine::documents::manifest_path;
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
@@ -86,6 +87,11 @@ impl Place {
 }
 
 impl Problem {
+    /// Returns true for an unknown field that the server refuses because the request has the level `Strict`.
+    pub fn is_of_strict_decoding(&self) -> bool {
+        self.severity == Severity::Error && messages::unknown_field(&self.message).is_some()
+    }
+
     /// The problem in an answer.
     pub fn to_value(&self) -> Value {
         let severity = match self.severity {

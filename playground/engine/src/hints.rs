@@ -1,39 +1,23 @@
 //! Suggestions for problems: fields, values and kinds with similar names.
 
 use crate::documents::{Document, Problem};
-use crate::session::Session;
 use crdx::Release;
 use crdx_engine::simulation::hints::Hints;
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::{group_version, suggest};
 
-/// Returns the path of the field that a warning or an error of field validation does not know.
-pub fn unknown_field(message: &str) -> Option<&str> {
-    message.strip_prefix("unknown field \"")?.strip_suffix('"')
-}
-
-/// Returns the paths of the fields that an error of server-side apply does not know. Only its message names them.
-pub fn undeclared_fields(message: &str) -> impl Iterator<Item = &str> {
-    let path = |line| -> Option<&str> {
-        let (before, _) = str::split_once(line, ": field not declared in schema")?;
-        before.rsplit(' ').next()?.strip_prefix('.')
-    };
-    message.lines().filter_map(path)
+/// Adds suggestions to the problem of a kind that no CRD defines.
+pub fn of_kind<'a>(problems: &mut [Problem], kind: &str, defined: impl Iterator<Item = &'a str>) {
+    let similar = suggest::closest(kind, defined).map(suggest::did_you_mean).unwrap_or_default();
+    for problem in problems.iter_mut().filter(|problem| problem.field == "kind") {
+        problem.help.clone_from(&similar);
+    }
 }
 
 /// Adds suggestions to the problems of a custom resource.
-pub fn of_object(problems: &mut [Problem], document: &Document, session: &Session) {
-    let text = |key: &str| document.value.str_at(&[key]).unwrap_or_default();
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
-    let Some(definition) = session.definition(api_version, kind) else {
-        let similar = suggest::closest(kind, session.kinds());
-        for problem in problems.iter_mut().filter(|problem| problem.field == "kind") {
-            problem.help = similar.map(suggest::did_you_mean).unwrap_or_default();
-        }
-        return;
-    };
-    let version = group_version::split(api_version).1;
-    let hints = Hints::of_schema(&definition.value, version, session.server.release());
+pub fn of_object(problems: &mut [Problem], document: &Document, definition: &Document, release: Release) {
+    let api_version = document.value.str_at(&["apiVersion"]).unwrap_or_default();
+    let hints = Hints::of_schema(&definition.value, group_version::split(api_version).1, release);
     for problem in problems {
         problem.help = if problem.is_dropped {
             hints.for_unknown_field(&problem.field).map(|hint| hint.help())

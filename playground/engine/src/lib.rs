@@ -7,13 +7,14 @@
 //! simulation  one request to the server and its result  stored     the stored object as YAML with marks
 //! versions    the results of all releases               copies     a test case, a command
 //! sorting     texts of files that are dropped            exchange   HTTP requests, for the tests of the page
-//! hints       suggestions for misspelt names
+//! hints       suggestions for misspelt names             messages   fields in the messages of the server
 //! ```
 
 mod copies;
 mod documents;
 mod exchange;
 mod hints;
+mod messages;
 mod request;
 mod rules;
 mod session;

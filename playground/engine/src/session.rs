@@ -3,6 +3,7 @@
 
 use crate::documents::{self, Document, Pane, Problem, Severity};
 use crate::hints;
+use crate::messages;
 use crate::request::{Panes, Request};
 use crate::rules;
 use crdx::{ApiServer, Cause, Error, Release};
@@ -167,7 +168,7 @@ fn install(server: &ApiServer, document: &Document, text: &str, problems: &mut V
 
 /// A warning of the server.
 pub fn warning(warning: &str, document: &Document, text: &str) -> Problem {
-    match hints::unknown_field(warning) {
+    match messages::unknown_field(warning) {
         Some(path) => document.problem_of_unknown_field(text, Severity::Warning, warning, path),
         None => document.problem(text, Severity::Warning, warning, ""),
     }
@@ -193,7 +194,7 @@ pub fn problems(error: &Error, document: &Document, text: &str) -> Vec<Problem> 
         let message = cause.message.as_str();
         match error.status().map(|status| status.code) {
             // A field that the server does not know is marked by its name.
-            Some(400) if hints::unknown_field(message).is_some() => {
+            Some(400) if messages::unknown_field(message).is_some() => {
                 document.problem_of_unknown_field(text, Severity::Error, message, &cause.field)
             }
             Some(400) => document.problem_of_name(text, Severity::Error, message, &cause.field),
@@ -213,8 +214,8 @@ pub fn problems(error: &Error, document: &Document, text: &str) -> Vec<Problem> 
             vec![document.problem(text, Severity::Error, message, "apiVersion")]
         }
         Error::UnknownKind { .. } => vec![document.problem(text, Severity::Error, error.to_string(), "kind")],
-        Error::Status(status) if hints::undeclared_fields(&status.message).next().is_some() => {
-            let undeclared = hints::undeclared_fields(&status.message).map(|path| {
+        Error::Status(status) if messages::undeclared_fields(&status.message).next().is_some() => {
+            let undeclared = messages::undeclared_fields(&status.message).map(|path| {
                 let message = format!(".{path}: field not declared in schema");
                 document.problem_of_unknown_field(text, Severity::Error, message, path)
             });

@@ -2,6 +2,7 @@
 
 use crate::documents::{self, Document, Pane, Problem, Severity};
 use crate::hints;
+use crate::messages;
 use crate::request::{Operation, Request};
 use crate::session::{self, Session};
 use crate::stored;
@@ -77,7 +78,7 @@ impl Outcome {
     /// The warnings of the server without those of dropped fields, which are problems with a place.
     pub fn other_warnings(&self) -> Vec<String> {
         let is_problem = |path: &str| self.problems.iter().any(|problem| problem.is_dropped && problem.field == path);
-        let is_other = |warning: &&String| !hints::unknown_field(warning).is_some_and(is_problem);
+        let is_other = |warning: &&String| !messages::unknown_field(warning).is_some_and(is_problem);
         self.warnings.iter().filter(is_other).cloned().collect()
     }
 }
@@ -196,7 +197,7 @@ impl ObjectWriter<'_> {
                 let text = &self.request.panes.object;
                 let warnings = error.status().map(|status| status.warnings.clone()).unwrap_or_default();
                 let mut problems = session::problems(&error, document, text);
-                let unknown = warnings.iter().filter(|warning| hints::unknown_field(warning).is_some());
+                let unknown = warnings.iter().filter(|warning| messages::unknown_field(warning).is_some());
                 problems.extend(unknown.map(|warning| session::warning(warning, document, text)));
                 self.add_problems(problems, document);
                 let (verdict, code, message) = verdict_of(&error);
@@ -207,7 +208,13 @@ impl ObjectWriter<'_> {
 
     /// Adds problems of the object, with suggestions.
     fn add_problems(&mut self, mut problems: Vec<Problem>, document: &Document) {
-        hints::of_object(&mut problems, document, self.session);
+        let ObjectRef { api_version, kind, .. } = ObjectRef::from_object(&document.value);
+        match self.session.definition(&api_version, &kind) {
+            Some(definition) => {
+                hints::of_object(&mut problems, document, definition, self.session.server.release());
+            }
+            None => hints::of_kind(&mut problems, &kind, self.session.kinds()),
+        }
         self.problems.append(&mut problems);
     }
 

@@ -130,6 +130,11 @@ fn a_test_case_has_the_result_of_the_page() {
     assert!(update.contains("initialCRDPatches:"), "{update}");
     let (_, error) = case(&kite("spec: {}\n"), &[("crd", KITES.replace("self.length", "self.size").into())]);
     assert_eq!(error, "The server has to accept the CRDs and policies of a suite.");
+    let (_, error) = case(&kite("spec: {lenght: 5}\n"), &[]);
+    assert_eq!(error, "Suites accept unknown fields with a warning: choose Warn.");
+    // The same status code for another reason.
+    let (undecodable, error) = case(&kite("spec: {}\n").replace("name: dragon", "name: [dragon]"), &[]);
+    assert!(undecodable.contains("expectedError:"), "{undecodable}{error}");
 }
 
 #[test]
