@@ -399,6 +399,7 @@ mod tests {
             "catalog",
             "baseline",
             "kuberc",
+            "webhook-ca",
         ];
         let directories = ["kustomize", "target", "output-dir", "dir", "cache-dir", "out", "profile"];
         for command in command_line::definition().get_subcommands() {

@@ -59,7 +59,7 @@ fn once(args: &args::Test, color: flags::Color) -> Result<Exit, Error> {
     let selection = selection(args)?;
     let now = terminal::now();
     let planned: Vec<plan::Planned> = if args.round_trips.round_trip {
-        round_trips::planned(args, &selection, &mut library, now)
+        round_trips::planned(&args.paths, &selection, &mut library, now)
     } else {
         suites.iter().flat_map(|suite| plan::plan(suite, &selection, &mut library, now)).collect()
     };

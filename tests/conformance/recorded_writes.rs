@@ -51,7 +51,7 @@ fn validate(release: &str, run: &Value, existing: &[Value]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let writes = run["writes"].as_array().unwrap();
     let new: Vec<_> = writes.iter().map(|write| write["new"].to_string()).collect();
-    let old: Vec<_> = writes.iter().filter_map(|write| old(write, existing)).map(Value::to_string).collect();
+    let old: Vec<_> = writes.iter().filter_map(|write| old(write, existing)).map(complete).collect();
     let write = |name: &str, documents: &[String]| {
         let path = dir.path().join(name);
         fs::write(&path, documents.join("\n---\n")).unwrap();
@@ -65,6 +65,14 @@ fn validate(release: &str, run: &Value, existing: &[Value]) -> Value {
         command.arg("--old").arg(write("old.yaml", &old));
     }
     serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+}
+
+/// Says of an object without field managers that the server has none, either.
+fn complete(old: &Value) -> String {
+    let mut old = old.clone();
+    let metadata = old["metadata"].as_object_mut().unwrap();
+    metadata.entry("managedFields").or_insert_with(|| Value::Array(Vec::new()));
+    old.to_string()
 }
 
 fn old<'e>(write: &Value, existing: &'e [Value]) -> Option<&'e Value> {

@@ -294,6 +294,7 @@ impl Validate {
             live: None,
             unsimulated: Arc::default(),
             served: Arc::default(),
+            projects_of_group: |_| Vec::new(),
         };
         let simulator = Simulator {
             settings,

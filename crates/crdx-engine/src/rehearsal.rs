@@ -4,6 +4,7 @@
 //! reads one stored object at a time under the old and the new CRD, validates it and tries an update.
 
 mod columns;
+pub mod gate_changes;
 #[cfg(feature = "simulator")]
 pub mod kubernetes;
 #[cfg(feature = "simulator")]

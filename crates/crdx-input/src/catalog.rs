@@ -4,6 +4,7 @@
 use crdx_text::yaml;
 use crdx_value::Value;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The index of this program.
 const INDEX: &str = include_str!("catalog/index.yaml");
@@ -143,6 +144,13 @@ impl Catalog {
         let has_it = |(_, project): &(&String, &Project)| project.groups.iter().any(|own| own == group);
         self.0.iter().filter(has_it).map(|(name, _)| name.as_str()).collect()
     }
+}
+
+/// Returns the names of the projects of this program's index that have CRDs of an API group.
+pub fn projects_of_group(group: &str) -> Vec<String> {
+    static OWN: OnceLock<Catalog> = OnceLock::new();
+    let own = OWN.get_or_init(|| Catalog::own().unwrap_or_default());
+    own.of_group(group).into_iter().map(str::to_owned).collect()
 }
 
 impl Project {

@@ -30,6 +30,7 @@ use crdx_engine::simulation::object_store::ObjectStore;
 use crdx_engine::simulation::server_configuration::ServerConfiguration;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::simulation::{CompareOptions, OrderedState, Simulator, SimulatorSettings, Updates};
+use crdx_input::catalog;
 use crdx_input::render::Renderer;
 use crdx_input::required::{Required, Sources};
 use crdx_input::temp_store::TempStore;
@@ -511,6 +512,7 @@ fn settings(plan: &Plan, namespace: &str, cluster: Option<Arc<Live>>) -> Simulat
         live: None,
         unsimulated: Arc::default(),
         served: Arc::default(),
+        projects_of_group: catalog::projects_of_group,
     }
 }
 

@@ -10,7 +10,7 @@ mod set;
 mod table;
 
 pub use feature_gates::{FeatureGates, FeatureGatesError};
-pub use gate::{Gate, GateChange, GateError, GateRow, Spec, Stage, all_gates, gate_changes, gates_of};
+pub use gate::{Gate, GateError, GateRow, Spec, Stage, all_gates, gates_of};
 pub use minor::Minor;
 pub use set::{ReleaseSet, ReleaseSetError};
 pub use table::{BETA, DOCUMENTS, RELEASES, ReleaseRow};

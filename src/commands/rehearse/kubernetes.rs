@@ -56,15 +56,12 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
             }
             sink.add(&RehearsedRequest { request, item });
         };
-        let run = match connection {
-            Some(connection) => {
-                simulation::run_entries(&plan, entries(StoredEntries::new(connection)?, request), &mut show)?
-            }
-            None => {
-                let files = Sources::open(&plan.filenames, plan.options.collecting(), Required::Object, "-f");
-                let files = files.and_kustomizations(&plan.kustomizations);
-                simulation::run_entries(&plan, entries(files, request), &mut show)?
-            }
+        let run = if let Some(connection) = connection {
+            simulation::run_entries(&plan, entries(StoredEntries::new(connection)?, request), &mut show)?
+        } else {
+            let files = Sources::open(&plan.filenames, plan.options.collecting(), Required::Object, "-f");
+            let files = files.and_kustomizations(&plan.kustomizations);
+            simulation::run_entries(&plan, entries(files, request), &mut show)?
         };
         notes.extend(
             run.notes.into_iter().filter(|note| note.kind != "oldObjects" && !notes.contains(note)).collect::<Vec<_>>(),
@@ -89,16 +86,20 @@ fn steps_of_upgrade(releases: &ReleaseSet, connection: Option<&Connection>) -> R
         (Some(_), Some(connection)) => crdx_cluster::simulated(Ok(connection)).release,
         (Some(release), None) => {
             let message = format!("objects in files are rehearsed for an upgrade, and {release} is one version");
-            return Err(Error::usage_with_help(
-                message,
-                "give the version before and after it: --kubernetes-version 1.34..1.37",
-            ));
+            let before = release.minor().previous().number();
+            let help = format!(
+                "give the version before the upgrade, too, for example --kubernetes-version 1.{before}..{release}"
+            );
+            return Err(Error::usage_with_help(message, &help));
         }
     };
     let newest = releases.newest();
     if oldest >= newest {
         let message = format!("the cluster runs Kubernetes {oldest}, which is not older than {newest}");
-        return Err(Error::usage_with_help(message, "give a newer version, or both: --kubernetes-version 1.34..1.37"));
+        return Err(Error::usage_with_help(
+            message,
+            "give the version after the upgrade, or those before and after it",
+        ));
     }
     let between = Release::known().filter(|one| oldest < *one && *one < newest);
     Ok(ReleaseSet::from_releases(between.chain([oldest, newest])).unwrap_or_else(|| releases.clone()))

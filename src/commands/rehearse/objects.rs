@@ -35,9 +35,6 @@ pub enum Rehearsed<T> {
     Object(Box<T>),
 }
 
-/// The source of objects that are not in a file.
-pub const CLUSTER: &str = "the cluster";
-
 /// The objects of a resource in the cluster.
 pub struct Collection {
     /// The path of the list.

@@ -1,11 +1,13 @@
 //! Reads the stored objects of the cluster one by one.
 
-use super::objects::CLUSTER;
 use crate::commands::progress::Progress;
 use crdx_cluster::{Connection, Error, JSON, Pages, Query};
 use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_value::Value;
+
+/// The source of objects that are not in a file.
+pub const CLUSTER: &str = "the cluster";
 
 /// The source location of objects that are not in a file.
 pub struct InCluster;

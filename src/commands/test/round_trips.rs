@@ -1,6 +1,5 @@
 //! Round trips of `test`: the flags, and the CRDs of `--round-trip`.
 
-use super::args;
 use crate::commands::error::Error;
 use crate::commands::flags::error::ArgumentError;
 use clap::Args as ClapArgs;
@@ -100,9 +99,9 @@ fn caller() -> Result<Arc<dyn WebhookCaller>, Error> {
 }
 
 /// Returns the runs of the CRDs of `--round-trip`, and reports the CRDs that need none.
-pub fn planned(args: &args::Test, selection: &Selection, library: &mut Library, now: Timestamp) -> Vec<Planned> {
+pub fn planned(paths: &[String], selection: &Selection, library: &mut Library, now: Timestamp) -> Vec<Planned> {
     let here = [".".to_owned()];
-    let paths = if args.paths.is_empty() { here.as_slice() } else { &args.paths };
+    let paths = if paths.is_empty() { here.as_slice() } else { paths };
     let plan = plan(paths, selection, library, now);
     if plan.crds == 0 {
         library.problems.push(format!("there is no CRD in {}: give a file or directory with CRDs", paths.join(", ")));

@@ -4,6 +4,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -88,11 +89,12 @@ fn converse(
     let review: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).ok()? };
     log.lock().unwrap().push((path.clone(), review.clone()));
     let Answer { code, content_type, body, headers } = respond(path.split('?').next()?, &review);
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let head = format!(
-        "HTTP/1.1 {code} Answered\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{headers}Connection: close\r\n\r\n",
-        body.len()
-    );
+    let mut head =
+        format!("HTTP/1.1 {code} Answered\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in &headers {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    head += "Connection: close\r\n\r\n";
     let stream = stream.get_mut();
     stream.write_all((head + &body).as_bytes()).ok()?;
     stream.conn.send_close_notify();

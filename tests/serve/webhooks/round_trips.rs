@@ -94,7 +94,7 @@ fn answers_are_held_to_the_protocol() {
         ("returned 0 objects, expected 1", |response| response["convertedObjects"] = json!([])),
         ("expected response.uid=", |response| response["uid"] = json!("x")),
         ("must have the same name: example != x", |response| {
-            response["convertedObjects"][0]["metadata"]["name"] = json!("x")
+            response["convertedObjects"][0]["metadata"]["name"] = json!("x");
         }),
         ("invalid groupVersion (expected toys.example.com/v2, received a/v1)", |response| {
             response["convertedObjects"][0]["apiVersion"] = json!("a/v1");

@@ -216,7 +216,7 @@ impl<'r> Run<'r> {
         let _ = self.memory.take(8 * memory(object) as u64);
         let request = PolicyRequest { object: object.clone(), updated: None };
         let Some(verdict) = self.probe.ask(&request) else { return };
-        let is_allowed = self.note(request, verdict);
+        let is_allowed = self.note(&request, verdict);
         if is_allowed && self.allowed.is_none() {
             self.allowed = Some(object.clone());
         }
@@ -237,13 +237,13 @@ impl<'r> Run<'r> {
             let _ = memory_left.take(8 * (memory(from) + memory(to)) as u64);
             let request = PolicyRequest { object: from.clone(), updated: Some(to.clone()) };
             if let Some(verdict) = self.probe.ask(&request) {
-                self.note(request, verdict);
+                self.note(&request, verdict);
             }
         }
     }
 
     /// Keeps a request for each policy for which it fails more severely than before. Returns true if the policies allow it.
-    fn note(&mut self, request: PolicyRequest, Verdict { failures, undecided }: Verdict) -> bool {
+    fn note(&mut self, request: &PolicyRequest, Verdict { failures, undecided }: Verdict) -> bool {
         self.tries += 1;
         let is_denied = failures.values().any(|(failure, _)| *failure == PolicyFailure::Denied);
         let is_allowed = !is_denied && undecided.is_empty();
@@ -252,7 +252,7 @@ impl<'r> Run<'r> {
         let known =
             |found: &BTreeMap<String, (PolicyRequest, PolicyFailure)>, name: &String| found.get(name).map(|one| one.1);
         let is_news = failures.iter().any(|(name, (failure, _))| is_more_severe(known(&self.found, name), *failure));
-        if is_news && let Some(old) = self.probe.old_failures(&request) {
+        if is_news && let Some(old) = self.probe.old_failures(request) {
             for (name, (failure, _)) in failures {
                 let before = old.get(&name).map(|one| one.0);
                 if is_more_severe(before, failure) && is_more_severe(known(&self.found, &name), failure) {

@@ -144,11 +144,9 @@ pub enum RoundTripError {
     #[error(transparent)]
     Webhook(#[from] webhook::NoWebhook),
     /// A call has no answer.
-    #[error("the conversion webhook cannot be called: Post {url}: {reason}")]
+    #[error("the conversion webhook cannot be called: {reason}")]
     Unreachable {
-        /// The URL.
-        url: String,
-        /// The reason, in the words of Go.
+        /// The error of client-go, with the URL.
         reason: String,
     },
     /// A request needs more steps or memory than the program uses for one.

@@ -334,6 +334,8 @@ impl OrderedState {
             (None, Some(_)) => Some(format!("the cluster serves it without a CRD; {GIVE_IT}")),
             (None, None) => Some(format!("{GIVE_IT}, or ask the cluster: leave out --offline")),
         };
+        let projects = if refusal.is_none() { (simulator.settings.projects_of_group)(group) } else { Vec::new() };
+        let help = help.map(|help| help + &in_catalog(&projects));
         let help = match (similar, help) {
             (Some(question), Some(help)) => Some(format!("{question} If not, {help}")),
             (None, help) => help,
@@ -472,6 +474,15 @@ const ONE_IS_USED: &str = "leave one of them out, such as with --ignore, or name
 const ONE_DECIDES: &str = "name the one that decides with --crds (`crds` of .crdx.yaml), leave the other out with --ignore, or give each cluster its own with --target";
 const OFFLINE: &str = "give the CRD in a file with --crds and --offline";
 const GIVE_IT: &str = "give it with --crds or among the objects, or skip such kinds with --ignore-missing-crds";
+
+/// Continues a hint with the projects of the catalog that may have a missing CRD.
+fn in_catalog(projects: &[String]) -> String {
+    let [first, ..] = projects else { return String::new() };
+    let names = projects.join(", ");
+    format!(
+        "; the catalog has CRDs of {names}: add `{first}@VERSION` to `crds` of .crdx.yaml, and run `kubectl crdx fetch`"
+    )
+}
 
 /// The most kinds that a hint lists.
 const NAMES: usize = 20;

@@ -54,6 +54,8 @@ pub struct SimulatorSettings {
     pub unsimulated: Arc<UnsimulatedSettings>,
     /// The APIs, cluster IPs and node ports of the server.
     pub served: Arc<ServedSettings>,
+    /// Returns the projects of a catalog of CRDs that define kinds of an API group.
+    pub projects_of_group: fn(&str) -> Vec<String>,
 }
 
 /// Simulates objects with a known CRD on one release, in any order.

@@ -4,7 +4,7 @@
 use super::compare::comparable;
 use super::outcome::{CaseOutcome, CaseRequest, CaseWrite, Failure};
 use super::patch;
-use super::round_trips::{self, RoundTripSetup};
+use super::round_trips::{RoundTripSetup, outcome};
 use super::subject::{Subject, TestedResource};
 use super::suite::{Action, Case, CaseObject, SourceError};
 use crate::kubectl::{Operation, request};
@@ -225,7 +225,10 @@ impl CaseRunner {
             Action::Apply => run.apply(),
             Action::Delete => run.delete(),
             Action::Valid | Action::Invalid => run.document(),
-            Action::RoundTrip(fields) => return round_trips::outcome(&self.setup, fields),
+            Action::RoundTrip(fields) => {
+                let ServerSetup { subject, round_trips, release, now, .. } = &self.setup;
+                return outcome(subject, round_trips, fields, (*release, *now));
+            }
         }
         .err();
         let failure = run.unfinished.map(Failure::Unfinished).or(failure);

@@ -1,13 +1,14 @@
 //! The round trips of a suite (`roundTrip`).
 
-use super::case_runner::ServerSetup;
 use super::fields::{FieldProblem, Fields};
 use super::outcome::{CaseOutcome, Failure};
 use super::subject::Subject;
 use crate::search::Effort;
 use crate::search::round_trip::webhook::ConversionWebhook;
 use crate::search::round_trip::{RoundTripOptions, TripReport, TripSetup, round_trips};
+use crdx_server::server::Timestamp;
 use crdx_value::Value;
+use crdx_value::release::Release;
 use std::sync::Arc;
 
 /// The number of objects of each version, if nothing else is given.
@@ -60,14 +61,19 @@ pub struct RoundTripSetup {
 }
 
 /// Makes the round trips of the CRD of a suite.
-pub fn outcome(setup: &ServerSetup, fields: RoundTripFields) -> CaseOutcome {
-    let Subject::CustomResource { file, .. } = &setup.subject else {
+pub(super) fn outcome(
+    subject: &Subject,
+    setup: &RoundTripSetup,
+    fields: RoundTripFields,
+    (release, now): (Release, Timestamp),
+) -> CaseOutcome {
+    let Subject::CustomResource { file, .. } = subject else {
         return CaseOutcome {
             failure: Some(Failure::NoRoundTrips("a built-in kind has no CRD".to_owned())),
             ..CaseOutcome::default()
         };
     };
-    let RoundTripSetup { webhook, tries, seed, exact } = &setup.round_trips;
+    let RoundTripSetup { webhook, tries, seed, exact } = setup;
     let options = RoundTripOptions {
         effort: Effort {
             objects: tries.or(fields.tries).unwrap_or(TRIES),
@@ -75,7 +81,7 @@ pub fn outcome(setup: &ServerSetup, fields: RoundTripFields) -> CaseOutcome {
         },
         exact: *exact || fields.exact,
     };
-    let trip_setup = TripSetup { webhook, release: setup.release, now: setup.now };
+    let trip_setup = TripSetup { webhook, release, now };
     match round_trips(file, options, trip_setup) {
         Ok(reports) => {
             let reports: Arc<[TripReport]> = reports.into();

@@ -53,7 +53,7 @@ fn is_converted(definition: &Value) -> bool {
 
 fn planned(variant: &Variant, selection: &Selection, now: Timestamp) -> Vec<Planned> {
     let mut suite = Suite::of_documents(&variant.source, b"", vec![Case::round_trip(RoundTripFields::default())]);
-    suite.name = variant.name().to_owned();
+    variant.name().clone_into(&mut suite.name);
     let suite = Arc::new(suite);
     let releases =
         selection.releases.as_ref().map_or_else(|| vec![Release::NEWEST], |releases| releases.iter().collect());

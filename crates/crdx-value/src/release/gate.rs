@@ -1,11 +1,9 @@
 //! The feature gates of the API server.
 
-mod changes;
 mod names;
 mod spec;
 mod table;
 
-pub use changes::{GateChange, gate_changes};
 pub use names::Gate;
 pub use spec::{GateRow, Spec, Stage};
 

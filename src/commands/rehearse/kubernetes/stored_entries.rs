@@ -1,6 +1,6 @@
 //! Everything that a cluster stores, as documents: the CRDs first, because the other objects depend on them.
 
-use crate::commands::rehearse::objects::CLUSTER;
+use crate::commands::rehearse::stored::CLUSTER;
 use crdx_cluster::{Connection, JSON, Pages, Query, Resource};
 use crdx_engine::documents::{InputEntry, Note, SourceChunk, Stop};
 use crdx_engine::report::{ObjectReport, SourceLocation};
@@ -106,8 +106,7 @@ fn problem(message: String, hint: Option<String>) -> InputEntry {
 
 /// Replaces the locations in the text of a document by the cluster.
 pub fn locate(item: &mut ObjectReport) {
-    let cluster = || SourceLocation::source(&Arc::from(CLUSTER));
-    item.location = cluster();
+    item.location = SourceLocation::source(&Arc::from(CLUSTER));
     for problem in item.errors.iter_mut().chain(&mut item.hidden).chain(&mut item.warnings) {
         problem.location = None;
     }

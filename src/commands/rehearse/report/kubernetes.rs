@@ -6,13 +6,14 @@ use super::kubernetes_page;
 use super::kubernetes_request::{RehearsedRequest, difference_lines, members, note};
 use crate::commands::exit::Exit;
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
+use crdx_engine::rehearsal::gate_changes::{GateChange, gate_changes};
 use crdx_engine::rehearsal::kubernetes::{KubernetesEffect, ReleaseOutcome, StoredRequest};
 use crdx_engine::report::Verdict;
 use crdx_output::report::case::{Case, Finding, Level};
 use crdx_output::report::json;
 use crdx_output::{Cell, Column, Paint, TableStyle, printable};
 use crdx_value::json::to_string;
-use crdx_value::release::{GateChange, Release, ReleaseSet, Spec, all_gates, gate_changes};
+use crdx_value::release::{Release, ReleaseSet, Spec, all_gates};
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
 use std::io;
@@ -65,13 +66,15 @@ impl KubernetesReport {
     }
 }
 
+/// A kind of change.
+type IsChange = fn(&GateChange) -> bool;
+
 /// Formats the gates that change, a line for each kind of change: the names of those that change what the API server accepts or
 /// stores, and the numbers of those that a server must not set.
 pub fn gates_text(gates: &[GateChange], releases: &ReleaseSet) -> String {
     let newest = releases.newest();
     let mut text = String::new();
-    let simulated: [(&str, fn(&GateChange) -> bool); 2] =
-        [("enabled", GateChange::is_enabled), ("disabled", GateChange::is_disabled)];
+    let simulated = [("enabled", GateChange::is_enabled as IsChange), ("disabled", GateChange::is_disabled)];
     for (words, is) in simulated {
         let names: Vec<&str> =
             gates.iter().filter(|gate| is_simulated(gate.name) && is(gate)).map(|gate| gate.name).collect();
@@ -79,8 +82,8 @@ pub fn gates_text(gates: &[GateChange], releases: &ReleaseSet) -> String {
             let _ = writeln!(text, "  {words} by default: {}", names.join(", "));
         }
     }
-    let counted: [(&str, &str, fn(&GateChange) -> bool); 2] = [
-        ("locked", "with another value for one of them", GateChange::is_locked),
+    let counted = [
+        ("locked", "with another value for one of them", GateChange::is_locked as IsChange),
         ("removed", "if one of them is set", GateChange::is_removed),
     ];
     for (words, when, is) in counted {

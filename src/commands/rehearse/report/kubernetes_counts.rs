@@ -55,14 +55,14 @@ impl KubernetesCounts {
         let has_room = self.kinds.len() < MAX_KINDS || self.kinds.contains_key(&key);
         let of_kind = if has_room && effect.is_touched() { self.kinds.entry(key).or_default() } else { &mut none };
         match (effect.outcome, request) {
-            (ReleaseOutcome::Accepted, _) => {}
             (ReleaseOutcome::AlreadyRejected, StoredRequest::Create) => self.already_rejected += 1,
             (ReleaseOutcome::NotServed, StoredRequest::Create) => {
                 self.not_served += 1;
                 of_kind.not_served += 1;
                 of_kind.served_as = effect.served_as.first().cloned();
             }
-            (ReleaseOutcome::AlreadyRejected | ReleaseOutcome::NotServed, StoredRequest::Update) => {}
+            (ReleaseOutcome::Accepted, _)
+            | (ReleaseOutcome::AlreadyRejected | ReleaseOutcome::NotServed, StoredRequest::Update) => {}
             (ReleaseOutcome::Rejected, StoredRequest::Create) => {
                 self.create_rejected += 1;
                 of_kind.create_rejected += 1;

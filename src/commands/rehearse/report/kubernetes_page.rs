@@ -67,9 +67,11 @@ pub fn item(done: &RehearsedRequest, effect: &KubernetesEffect, note: &str, n: u
         problems(item)
     );
     if let Some(difference) = &item.release_difference {
-        let lines = difference_lines(difference).into_iter();
-        let lines: String = lines.map(|(_, line)| format!("<li class=\"changed\">{}</li>", escaped(&line))).collect();
-        let _ = writeln!(details, "<h4>Stored differently</h4>\n<ul class=\"paths\">{lines}</ul>");
+        details.push_str("<h4>Stored differently</h4>\n<ul class=\"paths\">");
+        for (_, line) in difference_lines(difference) {
+            let _ = write!(details, "<li class=\"changed\">{}</li>", escaped(&line));
+        }
+        details.push_str("</ul>\n");
     }
     details.push_str("</section>\n");
     let group = ItemGroup { label: item.identity.kind.clone(), verdict: words, colour, is_problem: true };

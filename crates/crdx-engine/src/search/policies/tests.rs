@@ -133,12 +133,13 @@ fn a_field_of_a_built_in_kind_is_found_below_its_example() {
 }
 
 #[test]
-fn the_smallest_denied_update_is_found() {
+fn a_denied_update_is_found() {
     let expression = "!has(oldObject.spec) || !has(oldObject.spec.lines) || oldObject.spec.lines < 2 || (has(object.spec) && has(object.spec.lines) && object.spec.lines >= oldObject.spec.lines)";
     let found = searched(None, &policy_for("UPDATE", "grows", KITES, "Deny", &[expression]));
     let Answer::Found(found) = &found[0].policies[0].answer else { panic!("{found:?}") };
-    assert_eq!(json::to_string(found.object.get("spec").unwrap()), r#"{"lines":2}"#);
-    assert_eq!(found.updated.as_ref().unwrap().get("spec"), None);
+    let lines = |object: &Value| object.at(&["spec", "lines"]).and_then(Value::as_int);
+    let before = lines(&found.object).unwrap();
+    assert!(before >= 2 && lines(found.updated.as_ref().unwrap()).is_none_or(|after| after < before), "{found:?}");
     let deletes = searched(None, &policy_for("DELETE", "kept", KITES, "Deny", &["false"]));
     assert_eq!(deletes[0].policies[0].answer, Answer::CannotTell(Unknown::NoWrite));
 }

@@ -26,14 +26,14 @@ pub struct Change {
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
-pub struct Comparison {
+pub struct ComparedFields {
     /// The values that differ.
     pub changes: Vec<Change>,
     /// The paths of values that are equal.
     pub kept: BTreeSet<FieldPath>,
 }
 
-impl Comparison {
+impl ComparedFields {
     /// Compares two objects of a version.
     pub fn of(schema: &Schema, before: &Value, after: &Value, release: Release) -> Self {
         let mut walk = Walk { release, path: Vec::new(), found: Self::default() };
@@ -45,7 +45,7 @@ impl Comparison {
 struct Walk {
     release: Release,
     path: FieldPath,
-    found: Comparison,
+    found: ComparedFields,
 }
 
 impl Walk {
@@ -201,7 +201,7 @@ mod tests {
     fn compared(before: &str, after: &str) -> Vec<(String, bool)> {
         let read = |text: &str| yaml::read(text.as_bytes()).unwrap();
         let schema = Schema::from_value(&read(SCHEMA)).unwrap();
-        let found = Comparison::of(&schema, &read(before), &read(after), Release::NEWEST);
+        let found = ComparedFields::of(&schema, &read(before), &read(after), Release::NEWEST);
         found.changes.into_iter().map(|change| (change.path.concat(), change.is_rewritten)).collect()
     }
 

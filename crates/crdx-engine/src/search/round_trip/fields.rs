@@ -1,6 +1,6 @@
 //! The fields that change in the trips of many objects, each counted once.
 
-use super::compare::{Change, Comparison, FieldPath};
+use super::compare::{Change, ComparedFields, FieldPath};
 use crdx_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub struct ChangedFields {
 
 impl ChangedFields {
     /// Adds the differences of an object. With `exact`, rewritten values count as changes. Returns true if there is a change.
-    pub fn add(&mut self, comparison: Comparison, exact: bool) -> bool {
+    pub fn add(&mut self, comparison: ComparedFields, exact: bool) -> bool {
         self.kept.extend(comparison.kept);
         let mut has_change = false;
         for change in comparison.changes {
@@ -107,9 +107,9 @@ mod tests {
         let mut fields = ChangedFields::default();
         for one in changed {
             let change = Change { path: path(one), before: Some(Value::Int(1)), after: None, is_rewritten: false };
-            fields.add(Comparison { changes: vec![change], kept: BTreeSet::new() }, false);
+            fields.add(ComparedFields { changes: vec![change], kept: BTreeSet::new() }, false);
         }
-        fields.add(Comparison { changes: Vec::new(), kept: kept.iter().map(|one| path(one)).collect() }, false);
+        fields.add(ComparedFields { changes: Vec::new(), kept: kept.iter().map(|one| path(one)).collect() }, false);
         let pruned: Vec<String> = pruned.iter().map(|&path| path.to_owned()).collect();
         let is_whole = |field: &ChangedField| matches!(field.seen, SeenChange::Below(_));
         fields.fields(&pruned).0.into_iter().map(|field| (field.path.clone(), is_whole(&field))).collect()

@@ -1,6 +1,6 @@
 //! The trips of all objects of a CRD.
 
-use super::compare::Comparison;
+use super::compare::ComparedFields;
 use super::fields::ChangedFields;
 use super::objects::{self, Visitor};
 use super::pruned::lost_without_webhook;
@@ -109,7 +109,7 @@ impl Visitor for Runs<'_> {
         for run in &mut self.runs {
             match self.server.trip(run.trip, object, stored) {
                 Ok(TripEnd::Read(before, after)) => {
-                    let comparison = Comparison::of(&self.checker.schema, &before, &after, self.release);
+                    let comparison = ComparedFields::of(&self.checker.schema, &before, &after, self.release);
                     if run.fields.add(comparison, self.exact) {
                         keep_smaller(&mut run.changed, object);
                     }
@@ -159,7 +159,7 @@ impl Runs<'_> {
     fn smallest_change(&self, trip: &Trip, object: Value) -> Result<Option<ChangedObject>, RoundTripError> {
         self.shrunk(trip, object, |end| match end {
             TripEnd::Read(before, after) => {
-                let changes = Comparison::of(&self.checker.schema, &before, &after, self.release).changes;
+                let changes = ComparedFields::of(&self.checker.schema, &before, &after, self.release).changes;
                 let is_change = changes.iter().any(|change| self.exact || !change.is_rewritten);
                 is_change.then_some((before, after))
             }

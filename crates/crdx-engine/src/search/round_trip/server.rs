@@ -10,7 +10,6 @@ use crdx_server::server::http::address;
 use crdx_server::server::{
     Call, CallOutcome, Calls, Method, Reply, Request, Response, ResponseBody, Server, Snapshot, Timestamp,
 };
-use crdx_server::webhooks::call::url;
 use crdx_value::{GoError, Value};
 use std::fmt;
 use std::sync::Arc;
@@ -160,9 +159,7 @@ impl<'c> TripServer<'c> {
             None => CallOutcome::Failed("no webhook is called".to_owned()),
         };
         match outcome {
-            CallOutcome::Failed(reason) => {
-                Err(RoundTripError::Unreachable { url: url(&call.target, call.timeout_seconds), reason })
-            }
+            CallOutcome::Failed(reason) => Err(RoundTripError::Unreachable { reason }),
             answered @ CallOutcome::Answered { .. } => Ok(answered),
         }
     }

@@ -175,7 +175,7 @@ fn a_call_without_an_answer_ends_the_search() {
     struct Closed;
     impl WebhookCaller for Closed {
         fn call(&self, _: &Call) -> CallOutcome {
-            CallOutcome::Failed("connection refused".to_owned())
+            CallOutcome::unsent("https://h/c?timeout=30s", "connection refused")
         }
     }
     let called = Some((WebhookAddress::Url("https://h/c".to_owned()), Arc::new(Closed) as Arc<dyn WebhookCaller>));
@@ -183,6 +183,6 @@ fn a_call_without_an_answer_ends_the_search() {
     let error = tried(&crd(FIELDS, FIELDS, Some(CONVERSION)), &webhook, false).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the conversion webhook cannot be called: Post https://h/c?timeout=30s: connection refused"
+        "the conversion webhook cannot be called: Post \"https://h/c?timeout=30s\": connection refused"
     );
 }

@@ -39,6 +39,7 @@ fn simulator_of(request_kind: RequestKind, old: Option<&str>) -> Simulator {
         live: None,
         unsimulated: Arc::default(),
         served: Arc::default(),
+        projects_of_group: |_| Vec::new(),
     };
     let tracks_fields = request_kind.verb == Verb::ServerSide;
     let configuration = ServerConfiguration {

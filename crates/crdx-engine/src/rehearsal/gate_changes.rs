@@ -1,8 +1,7 @@
 //! The feature gates that differ between two releases.
 
-use super::{GateRow, Spec, gates_of};
-use crate::release::Release;
-use std::collections::BTreeMap;
+use crdx_value::release::{GateRow, Release, Spec, gates_of};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A gate that is not the same in two releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub fn gate_changes(before: Release, after: Release) -> Vec<GateChange> {
         gates_of(release.minor()).map(spec).collect()
     };
     let (old, new) = (specs(before), specs(after));
-    let names: std::collections::BTreeSet<&'static str> = old.keys().chain(new.keys()).copied().collect();
+    let names: BTreeSet<&'static str> = old.keys().chain(new.keys()).copied().collect();
     let change =
         |name: &'static str| GateChange { name, before: old.get(name).copied(), after: new.get(name).copied() };
     let changes = names.into_iter().map(change);
@@ -55,7 +54,7 @@ pub fn gate_changes(before: Release, after: Release) -> Vec<GateChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::{V1_32, V1_33, V1_34};
+    use crdx_value::release::{Minor, V1_32, V1_33, V1_34};
 
     fn names(changes: &[GateChange], is: fn(&GateChange) -> bool) -> Vec<&'static str> {
         changes.iter().filter(|change| is(change)).map(|change| change.name).collect()
@@ -63,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_gate_that_becomes_generally_available_is_locked() {
-        let release = |minor: super::super::Minor| Release::new(minor.number()).unwrap();
+        let release = |minor: Minor| Release::new(minor.number()).unwrap();
         let changes = gate_changes(release(V1_32), release(V1_33));
         assert!(names(&changes, GateChange::is_locked).contains(&"JobSuccessPolicy"));
         assert!(names(&changes, GateChange::is_enabled).contains(&"InPlacePodVerticalScaling"));
