@@ -96,7 +96,8 @@ export class Editor {
     const diagnostics = problems.filter((problem) => problem.from).map((problem) => {
       const from = this.#offset(problem.from);
       const to = Math.max(from, this.#offset(problem.to));
-      return { from, to, severity: problem.severity, message: problem.message };
+      const message = problem.help ? `${problem.message}\n${problem.help}` : problem.message;
+      return { from, to, severity: problem.severity, message };
     });
     if (!diagnostics.length && !this.hasMarks) return;
     this.hasMarks = diagnostics.length > 0;

@@ -3,12 +3,13 @@ import { Editor } from "./editor.js";
 import { element } from "./dom.js";
 import { Engine } from "./engine.js";
 import { Results } from "./results.js";
+import { number } from "./numbers.js";
 import { decode, encode, LONG } from "./share.js";
 import { setUpTheme } from "./theme.js";
 
 const byId = (id) => document.getElementById(id);
 const PANES = { crd: "CustomResourceDefinition", object: "Object", oldObject: "Stored object", policies: "Admission policies" };
-const EMPTY = { crd: "", object: "", oldObject: "", policies: "", operation: "create", fieldValidation: "Warn", user: "", groups: "" };
+const EMPTY = { crd: "", object: "", oldObject: "", policies: "", operation: "create", fieldValidation: "Strict", user: "", groups: "" };
 /** With a longer CRD, the releases are compared on demand: each of them needs the compiled CRD. */
 const LONG_CRD = 400_000;
 /** The time without typing, in milliseconds, after which the releases are compared. */
@@ -120,7 +121,7 @@ async function openFiles(files) {
   const panes = Object.keys(PANES).filter((pane) => sorted[pane]);
   load({ ...state(), ...Object.fromEntries(panes.map((pane) => [pane, sorted[pane]])) });
   const filled = panes.map((pane) => PANES[pane]).join(", ") || "nothing";
-  announce(`Read into: ${filled}.${sorted.leftOut ? ` ${sorted.leftOut} more objects were left out.` : ""}`);
+  announce(`Read into: ${filled}.${sorted.leftOut ? ` ${number(sorted.leftOut)} more objects were left out.` : ""}`);
 }
 
 function setUpFiles() {
@@ -143,12 +144,23 @@ function setUpFiles() {
   }, true);
 }
 
+/** Loads the state of a link, which may be older or newer than this page and have a version of Kubernetes that it does not simulate. */
+async function loadLink(state) {
+  const { release } = await engine.ask({ action: "about", version: state.version ?? "" }) ?? {};
+  // Without an answer, a newer link is being loaded.
+  if (!release) return;
+  load({ ...state, version: release });
+  if (state.version && state.version !== release) {
+    announce(`The link is for Kubernetes ${state.version}, which is not simulated here. This is the answer of ${release}, the nearest version.`);
+  }
+}
+
 /** Loads the state of the address, or the first example. */
 async function loadAddress(examples) {
   const [, key, value] = /^#(s|example)=(.*)$/.exec(location.hash) ?? [];
   if (key === "s") {
     try {
-      return load(await decode(value));
+      return await loadLink(await decode(value));
     } catch {
       announce("The link is damaged: copy it again.");
     }
@@ -184,7 +196,7 @@ async function start() {
   const [about, examples] = await Promise.all([engine.ask({ action: "about" }), fetch("examples.json").then((response) => response.json())]);
   if (about.error) return results.show({ ...about, milliseconds: 0 });
   byId("version").append(...about.versions.map((version, at) => element("option", { value: version }, about.names[at])));
-  byId("version").value = about.newest;
+  byId("version").value = about.release;
   setUpExamples(examples);
   addEventListener("hashchange", () => loadAddress(examples));
   await loadAddress(examples);

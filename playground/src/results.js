@@ -1,7 +1,10 @@
 // Shows an answer of the engine.
 import { element } from "./dom.js";
+import { number } from "./numbers.js";
 
-const PANES = { crd: "CRD", object: "object", oldObject: "stored object", policies: "policies" };
+/** The names of the panes in sentences, and in front of a place. */
+const PANES = { crd: "CustomResourceDefinition", object: "object", oldObject: "stored object", policies: "admission policies" };
+const SHORT = { ...PANES, crd: "CRD", policies: "policies" };
 const VERDICTS = { accepted: "Accepted", rejected: "Rejected", cannotTell: "Cannot tell", notSent: "Not sent" };
 /** More rules are shown on demand. */
 const SHOWN_RULES = 20;
@@ -15,10 +18,11 @@ export class Results {
 
   show(answer) {
     const text = answer.error ?? headline(answer);
-    const time = `${answer.milliseconds < 10 ? answer.milliseconds.toFixed(1) : Math.round(answer.milliseconds)} ms`;
+    const time = `${answer.milliseconds < 10 ? answer.milliseconds.toFixed(1) : number(Math.round(answer.milliseconds))} ms`;
     this.verdict.dataset.verdict = answer.verdict ?? "cannotTell";
     // The time is not read out.
-    this.verdict.replaceChildren(text, element("span", { className: "time", "aria-hidden": "true" }, time));
+    this.verdict.replaceChildren(text, element("span", { className: "time", "aria-hidden": "true" }, time),
+      element("span", { className: "first" }, firstProblem(answer)));
     this.details.replaceChildren(
       ...[this.#problems(answer), this.#warnings(answer), this.#converted(answer), this.#stored(answer), this.#row(answer),
         this.#rules(answer)].filter(Boolean), this.versionsPart);
@@ -26,7 +30,8 @@ export class Results {
 
   #problems({ problems = [], message, verdict, code }) {
     const items = problems.map((problem) => element("li", { className: problem.severity },
-      this.#place(problem.pane, problem), element("span", { className: "message" }, problem.message)));
+      this.#place(problem.pane, problem), element("span", { className: "message" }, problem.message),
+      problem.help && element("span", { className: "help" }, problem.help)));
     const repeats = problems.some((problem) => problem.severity === "error");
     if (code >= 300 && !repeats) items.unshift(element("li", { className: "error" }, element("span", { className: "message" }, message)));
     if (!items.length) return null;
@@ -34,14 +39,14 @@ export class Results {
   }
 
   #place(pane, problem) {
-    const name = PANES[pane] ?? pane;
-    if (!problem.from) return element("span", { className: "place" }, name);
-    const label = `${name} ${problem.from.line}:${problem.from.column}`;
+    const name = SHORT[pane] ?? pane;
+    const label = place(name, problem);
+    if (!problem.from) return element("span", { className: "place" }, label);
     return element("button", { type: "button", className: "place", title: "Go to this place", onclick: () => this.goTo(pane, problem.from) }, label);
   }
 
-  #warnings({ warnings = [], notes = [], webhooks = [] }) {
-    const texts = [...warnings.map((text) => `Warning: ${text}`), ...notes,
+  #warnings({ otherWarnings = [], notes = [], webhooks = [] }) {
+    const texts = [...otherWarnings.map((text) => `Warning: ${text}`), ...notes,
       ...webhooks.map((name) => `The webhook ${name} is not called here; on a cluster it may change or refuse the object.`)];
     if (!texts.length) return null;
     return part("Warnings and notes", element("ul", { id: "warnings" },
@@ -50,7 +55,7 @@ export class Results {
 
   #converted({ converted }) {
     if (!converted) return null;
-    const button = element("button", { type: "button", id: "convert", onclick: () => this.convert(converted.crd) }, "Replace it by the converted CRD");
+    const button = element("button", { type: "button", id: "convert", className: "primary", onclick: () => this.convert(converted.crd) }, "Replace it by the converted CRD");
     return part("This CRD is of v1beta1",
       element("p", {}, "No server since Kubernetes 1.22 takes it. Converted to v1, these things change:"),
       element("ul", {}, ...(converted.changes.length ? converted.changes : ["nothing else"]).map((change) => element("li", {}, change))), button);
@@ -93,8 +98,8 @@ export class Results {
       element("td", {}, this.#rulePlace(rule), element("code", {}, rule.expression),
         rule.error && element("div", {}, rule.error),
         rule.isTooHigh && element("div", { className: "fix" }, fix(rule)))));
-    const more = sorted.length > shown.length && element("button", { type: "button", className: "link", onclick: () => { this.allRules = true; this.show(this.last); } }, `show all ${sorted.length}`);
-    const used = ruleCost ? element("p", { className: "hint" }, `This object: runtime cost ${ruleCost}.`) : null;
+    const more = sorted.length > shown.length && element("button", { type: "button", className: "link", onclick: () => { this.allRules = true; this.show(this.last); } }, `show all ${number(sorted.length)}`);
+    const used = ruleCost ? element("p", { className: "hint" }, `This object: runtime cost ${number(ruleCost)}.`) : null;
     return part("Estimated costs of the rules, in percent of the limit", element("div", { className: "scroll" },
       element("table", { id: "rules" }, element("tbody", {}, ...rows))), more || null, used);
   }
@@ -133,13 +138,24 @@ function headline({ verdict, message, version, code, refused }) {
   return message;
 }
 
+/** The most important problem, which narrow screens show below the verdict while the list is out of sight. */
+function firstProblem({ problems = [], verdict, message }) {
+  const problem = problems.find(({ severity }) => severity === "error") ?? problems[0];
+  if (!problem) return verdict === "rejected" ? message : "";
+  return `${place(SHORT[problem.pane], problem)} ${problem.message}${problem.help ? ` (${problem.help})` : ""}`;
+}
+
+function place(name, { from }) {
+  return from ? `${name} ${from.line}:${from.column}` : name;
+}
+
 function part(title, ...children) {
   return element("section", {}, element("h3", {}, title), ...children);
 }
 
 function percent(part) {
-  if (part >= 100) return `${Math.round(part)}×`;
-  return part < 0.01 ? "<1 %" : `${Math.round(part * 100)} %`;
+  if (part >= 100) return `${number(Math.round(part))}×`;
+  return part < 0.01 ? "<1 %" : `${number(Math.round(part * 100))} %`;
 }
 
 function fix({ sufficientLimits }) {

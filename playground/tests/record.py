@@ -102,7 +102,7 @@ class Recorder:
 
     def write(self, example, crd, item):
         operation, path = example.get("operation", "create"), self.collection(crd)
-        query = f"?fieldManager=kubectl&fieldValidation={example.get('fieldValidation', 'Warn')}"
+        query = f"?fieldManager=kubectl&fieldValidation={example.get('fieldValidation', 'Strict')}"
         if operation == "create":
             return self.send("POST", path + query, item, headers(example))
         path += "/" + item["metadata"]["name"]

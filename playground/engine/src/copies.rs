@@ -1,6 +1,6 @@
 //! Texts that users copy from the page: a test case for `kubectl crdx test`, and commands.
 
-use crate::documents::Pane;
+use crate::documents::{Pane, Problem};
 use crate::request::{Operation, Request};
 use crate::session::Session;
 use crate::simulation::{self, Verdict};
@@ -36,7 +36,7 @@ fn suite(request: &Request, session: &Session) -> Result<Value, &'static str> {
         return Err("The server has to accept the CRDs and policies of a suite.");
     }
     let outcome = simulation::run(request, session);
-    if outcome.code == Some(400) && request.options.field_validation == FieldValidation::Strict {
+    if outcome.problems.iter().any(Problem::is_of_strict_decoding) {
         return Err("Suites accept unknown fields with a warning: choose Warn.");
     }
     let document = outcome.document.as_ref().ok_or("The object has to be readable.")?;

@@ -1,5 +1,6 @@
 //! The texts of the page: their documents, and the places of fields in them.
 
+use crate::messages;
 use crdx_engine::documents::manifest_path;
 use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
@@ -31,6 +32,16 @@ impl Pane {
             Self::Policies => "policies",
         }
     }
+
+    /// The name of the pane in messages.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Definitions => "CustomResourceDefinition",
+            Self::Object => "object",
+            Self::OldObject => "stored object",
+            Self::Policies => "admission policies",
+        }
+    }
 }
 
 /// The severity of a problem.
@@ -53,6 +64,10 @@ pub struct Problem {
     pub message: String,
     /// The path of the field; may be empty.
     pub field: String,
+    /// True if the server does not know the field and drops it, or refuses the request because of it.
+    pub is_dropped: bool,
+    /// A suggestion, such as a field with a similar name; may be empty.
+    pub help: String,
     /// The place, if it is known: from the first character to the one after the last.
     pub range: Option<(Place, Place)>,
 }
@@ -72,6 +87,11 @@ impl Place {
 }
 
 impl Problem {
+    /// Returns true for an unknown field that the server refuses because the request has the level `Strict`.
+    pub fn is_of_strict_decoding(&self) -> bool {
+        self.severity == Severity::Error && messages::unknown_field(&self.message).is_some()
+    }
+
     /// The problem in an answer.
     pub fn to_value(&self) -> Value {
         let severity = match self.severity {
@@ -84,6 +104,9 @@ impl Problem {
             ("message", self.message.clone().into()),
             ("field", self.field.clone().into()),
         ];
+        if !self.help.is_empty() {
+            members.push(("help", self.help.clone().into()));
+        }
         if let Some((from, to)) = self.range {
             members.extend([("from", from.to_value()), ("to", to.to_value())]);
         }
@@ -107,7 +130,15 @@ pub fn read(pane: Pane, text: &str, problems: &mut Vec<Problem>) -> Vec<Document
     let mut documents = Vec::new();
     let mut problem = |severity, message: String, position: Option<Position>| {
         let range = position.map(|position| to_end_of_line(text, position));
-        problems.push(Problem { pane, severity, message, field: String::new(), range });
+        problems.push(Problem {
+            pane,
+            severity,
+            message,
+            field: String::new(),
+            is_dropped: false,
+            help: String::new(),
+            range,
+        });
     };
     for chunk in Chunks::new(text.as_bytes()) {
         // Reading from memory does not fail.
@@ -137,6 +168,17 @@ impl Document {
         self.at(text, severity, message.into(), field, false)
     }
 
+    /// A problem of a field that the server does not know.
+    pub fn problem_of_unknown_field(
+        &self,
+        text: &str,
+        severity: Severity,
+        message: impl Into<String>,
+        field: &str,
+    ) -> Problem {
+        Problem { is_dropped: true, ..self.problem_of_name(text, severity, message, field) }
+    }
+
     /// Like [`Self::problem`], but about the name of the field.
     pub fn problem_of_name(&self, text: &str, severity: Severity, message: impl Into<String>, field: &str) -> Problem {
         self.at(text, severity, message.into(), field, true)
@@ -144,7 +186,8 @@ impl Document {
 
     fn at(&self, text: &str, severity: Severity, message: String, field: &str, is_name: bool) -> Problem {
         let range = (!field.is_empty() && field != NIL_PATH).then(|| self.range(text, field, is_name));
-        Problem { pane: self.pane, severity, message, field: field.to_owned(), range }
+        let (pane, field) = (self.pane, field.to_owned());
+        Problem { pane, severity, message, field, is_dropped: false, help: String::new(), range }
     }
 
     /// Returns true for a CRD.
@@ -170,12 +213,26 @@ impl Document {
         (place(text, start + range.start), place(text, start + range.end))
     }
 
+    /// The value of the field at a path of the server, if the document has it.
+    pub fn field(&self, path: &str) -> Option<&Value> {
+        self.steps(path)?.iter().try_fold(&self.value, below)
+    }
+
     /// The steps to the field at a path of the server, if the document has it.
     pub fn steps(&self, path: &str) -> Option<Vec<PathStep>> {
         let spans = self.spans();
         let found = spans.locate(path);
         let start = found.key.as_ref().map_or(found.value.range.start, |key| key.range.start);
         found.exact.then(|| spans.path_at(start))
+    }
+}
+
+/// The value one step below another.
+pub fn below<'a>(value: &'a Value, step: &PathStep) -> Option<&'a Value> {
+    match (step, value) {
+        (PathStep::Member(name), value) => value.get(name),
+        (PathStep::Item(index), Value::Array(items)) => items.get(*index),
+        (PathStep::Item(_), _) => None,
     }
 }
 

@@ -7,11 +7,14 @@
 //! simulation  one request to the server and its result  stored     the stored object as YAML with marks
 //! versions    the results of all releases               copies     a test case, a command
 //! sorting     texts of files that are dropped            exchange   HTTP requests, for the tests of the page
+//! hints       suggestions for misspelt names             messages   fields in the messages of the server
 //! ```
 
 mod copies;
 mod documents;
 mod exchange;
+mod hints;
+mod messages;
 mod request;
 mod rules;
 mod session;
@@ -56,7 +59,7 @@ impl Engine {
                 Action::Versions => versions::answer(&request, &mut self.sessions),
                 Action::TestCase => copies::test_case(&request, self.sessions.of(&request)),
                 Action::Command => copies::command(&request, self.sessions.of(&request)),
-                Action::About => about(),
+                Action::About => about(request.release),
                 Action::Sort => sorting::answer(&request.texts),
                 Action::Exchange => self.exchanges.answer(&request),
             },
@@ -65,13 +68,13 @@ impl Engine {
     }
 }
 
-/// The versions of Kubernetes, and their names for people.
-fn about() -> Value {
+/// The versions of Kubernetes, their names for people, and the version to use for the one in the request.
+fn about(release: Release) -> Value {
     let versions = Release::known().map(|release| release.minor().to_string()).collect::<Vec<_>>();
     let names = Release::known().map(|release| release.to_string()).collect::<Vec<_>>();
     object([
         ("versions", documents::texts(&versions)),
         ("names", documents::texts(&names)),
-        ("newest", Release::NEWEST.minor().to_string().into()),
+        ("release", release.minor().to_string().into()),
     ])
 }

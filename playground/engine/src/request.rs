@@ -15,7 +15,7 @@ pub enum Action {
     TestCase,
     /// The commands that show the same on a command line.
     Command,
-    /// The versions of Kubernetes.
+    /// The versions of Kubernetes, and the nearest of them to the version of the request.
     About,
     /// The panes to which the documents of files belong.
     Sort,
@@ -115,6 +115,7 @@ impl Request {
         };
         let release = match text("version") {
             "" => Release::NEWEST,
+            version if action == Action::About => nearest(version),
             version => {
                 version.parse().map_err(|_| format!("unknown version {version:?}: use {}", Release::supported()))?
             }
@@ -133,6 +134,12 @@ impl Request {
     }
 }
 
+/// The simulated version that is nearest to that of a link, which may be older than this page.
+fn nearest(version: &str) -> Release {
+    let minor = || version.strip_prefix("1.")?.parse().ok();
+    version.parse().ok().or_else(|| minor().map(Release::nearest)).unwrap_or(Release::NEWEST)
+}
+
 fn options(value: &Value) -> Result<RequestOptions, String> {
     let mut options = RequestOptions::default();
     "kubectl".clone_into(&mut options.field_manager);
@@ -141,8 +148,9 @@ fn options(value: &Value) -> Result<RequestOptions, String> {
         namespace.clone_into(&mut options.namespace);
     }
     options.field_validation = match value.str_at(&["fieldValidation"]).unwrap_or_default() {
-        "" | "Warn" => FieldValidation::Warn,
-        "Strict" => FieldValidation::Strict,
+        // kubectl's default.
+        "" | "Strict" => FieldValidation::Strict,
+        "Warn" => FieldValidation::Warn,
         "Ignore" => FieldValidation::Ignore,
         other => return Err(format!("unknown level {other:?} of field validation")),
     };

@@ -2,11 +2,14 @@
 //! for the last texts are kept.
 
 use crate::documents::{self, Document, Pane, Problem, Severity};
+use crate::hints;
+use crate::messages;
 use crate::request::{Panes, Request};
 use crate::rules;
 use crdx::{ApiServer, Cause, Error, Release};
 use crdx_engine::lint::convert::{Converted, convert};
 use crdx_server::server::Snapshot;
+use crdx_types::groups;
 use crdx_value::{Value, group_version};
 use std::rc::Rc;
 
@@ -131,6 +134,12 @@ impl Session {
         };
         self.definitions.iter().find(is_wanted)
     }
+
+    /// The kinds that the CRDs define.
+    pub fn kinds(&self) -> impl Iterator<Item = &str> {
+        let definitions = self.definitions.iter().filter(|document| document.is_definition());
+        definitions.filter_map(|document| document.value.str_at(&["spec", "names", "kind"]))
+    }
 }
 
 /// Compares two texts, which mostly are one text.
@@ -141,15 +150,42 @@ fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
 /// Creates a CRD, a policy or an object that policies refer to.
 fn install(server: &ApiServer, document: &Document, text: &str, problems: &mut Vec<Problem>) -> Result<(), Error> {
     let installed = server.install(document.value.clone());
-    match &installed {
+    // A CRD of v1beta1 has messages of its own.
+    let installed = if document.is_definition() { installed } else { installed.map_err(built_in) };
+    let mut found = match &installed {
         Ok(responses) => {
-            for warning in responses.iter().flat_map(|response| &response.warnings) {
-                problems.push(document.problem(text, Severity::Warning, warning.as_str(), ""));
-            }
+            let warnings = responses.iter().flat_map(|response| &response.warnings);
+            warnings.map(|text_of_warning| warning(text_of_warning, document, text)).collect()
         }
-        Err(error) => problems.extend(self::problems(error, document, text)),
+        Err(error) => self::problems(error, document, text),
+    };
+    if document.is_definition() {
+        hints::of_definition(&mut found, document, server.release());
     }
+    problems.append(&mut found);
     installed.map(|_| ())
+}
+
+/// A warning of the server.
+pub fn warning(warning: &str, document: &Document, text: &str) -> Problem {
+    match messages::unknown_field(warning) {
+        Some(path) => document.problem_of_unknown_field(text, Severity::Warning, warning, path),
+        None => document.problem(text, Severity::Warning, warning, ""),
+    }
+}
+
+/// The error for a kind without a CRD: whether a server accepts objects of the groups of Kubernetes itself is not known here.
+pub fn built_in(error: Error) -> Error {
+    match error {
+        Error::UnknownKind { api_version, kind }
+            if !api_version.is_empty() && groups::is_built_in(group_version::group(&api_version)) =>
+        {
+            Error::CannotTell(format!(
+                "{kind} ({api_version}) is built into Kubernetes, and this page simulates custom resources only. The command `kubectl crdx validate` simulates built-in kinds, too."
+            ))
+        }
+        other => other,
+    }
 }
 
 /// The problems of a refused object.
@@ -158,6 +194,9 @@ pub fn problems(error: &Error, document: &Document, text: &str) -> Vec<Problem> 
         let message = cause.message.as_str();
         match error.status().map(|status| status.code) {
             // A field that the server does not know is marked by its name.
+            Some(400) if messages::unknown_field(message).is_some() => {
+                document.problem_of_unknown_field(text, Severity::Error, message, &cause.field)
+            }
             Some(400) => document.problem_of_name(text, Severity::Error, message, &cause.field),
             // The path of a conflict begins with a dot, and its message does not repeat it.
             Some(409) if !cause.field.is_empty() => {
@@ -175,6 +214,13 @@ pub fn problems(error: &Error, document: &Document, text: &str) -> Vec<Problem> 
             vec![document.problem(text, Severity::Error, message, "apiVersion")]
         }
         Error::UnknownKind { .. } => vec![document.problem(text, Severity::Error, error.to_string(), "kind")],
+        Error::Status(status) if messages::undeclared_fields(&status.message).next().is_some() => {
+            let undeclared = messages::undeclared_fields(&status.message).map(|path| {
+                let message = format!(".{path}: field not declared in schema");
+                document.problem_of_unknown_field(text, Severity::Error, message, path)
+            });
+            undeclared.collect()
+        }
         Error::Status(status) => vec![document.problem(text, Severity::Error, status.message.as_str(), "")],
         other => vec![document.problem(text, Severity::Error, other.to_string(), "")],
     }

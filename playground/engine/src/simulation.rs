@@ -1,6 +1,8 @@
 //! One request to the server, and its result.
 
 use crate::documents::{self, Document, Pane, Problem, Severity};
+use crate::hints;
+use crate::messages;
 use crate::request::{Operation, Request};
 use crate::session::{self, Session};
 use crate::stored;
@@ -72,6 +74,13 @@ impl Outcome {
             document: None,
         }
     }
+
+    /// The warnings of the server without those of dropped fields, which are problems with a place.
+    pub fn other_warnings(&self) -> Vec<String> {
+        let is_problem = |path: &str| self.problems.iter().any(|problem| problem.is_dropped && problem.field == path);
+        let is_other = |warning: &&String| !messages::unknown_field(warning).is_some_and(is_problem);
+        self.warnings.iter().filter(is_other).cloned().collect()
+    }
 }
 
 /// Sends the request of the page, and returns the result.
@@ -85,6 +94,7 @@ pub fn answer(request: &Request, session: &Session) -> Value {
         ("message", outcome.message.as_str().into()),
         ("problems", Value::Array(problems.iter().map(Problem::to_value).collect())),
         ("warnings", documents::texts(&outcome.warnings)),
+        ("otherWarnings", documents::texts(&outcome.other_warnings())),
         ("notes", documents::texts(&outcome.notes)),
         ("rules", session.rules.clone()),
     ];
@@ -106,14 +116,14 @@ pub fn answer(request: &Request, session: &Session) -> Value {
 /// Sends the request of the page.
 pub fn run(request: &Request, session: &Session) -> Outcome {
     if request.panes.crd.trim().is_empty() {
-        return Outcome::new(Verdict::NotSent, "Enter a CustomResourceDefinition.");
+        return without_definition(request);
     }
     if let Some(refusal) = &session.refusal {
         let (verdict, code, message) = verdict_of(&refusal.error);
         return Outcome { code, refused: Some(refusal.pane), ..Outcome::new(verdict, message) };
     }
-    if session.problems.iter().any(|problem| problem.severity == Severity::Error) {
-        return Outcome::new(Verdict::NotSent, "A text cannot be read.");
+    if let Some(problem) = session.problems.iter().find(|problem| problem.severity == Severity::Error) {
+        return Outcome::new(Verdict::NotSent, format!("The {} cannot be read.", problem.pane.title()));
     }
     let mut problems = Vec::new();
     let mut documents = documents::read(Pane::Object, &request.panes.object, &mut problems);
@@ -125,7 +135,7 @@ pub fn run(request: &Request, session: &Session) -> Outcome {
                 return Outcome::new(Verdict::Accepted, "The CustomResourceDefinition is accepted. Enter an object.");
             }
             (true, true) => "Enter an object.",
-            (true, false) => "The text has several objects: leave one of them.",
+            (true, false) => "The pane of the object has several objects: leave one of them.",
         };
         return Outcome { problems, ..Outcome::new(Verdict::NotSent, message) };
     };
@@ -133,6 +143,19 @@ pub fn run(request: &Request, session: &Session) -> Outcome {
         ObjectWriter { request, session, problems, notes: Vec::new(), has_invalid_old_object: false }.write(&document);
     outcome.document = Some(document);
     outcome
+}
+
+/// Without a CRD, an object of a built-in kind has an answer, too: that it is not simulated.
+fn without_definition(request: &Request) -> Outcome {
+    let documents = documents::read(Pane::Object, &request.panes.object, &mut Vec::new());
+    let error = documents.first().map(|document| {
+        let ObjectRef { api_version, kind, .. } = ObjectRef::from_object(&document.value);
+        session::built_in(Error::UnknownKind { api_version, kind })
+    });
+    match error {
+        Some(error @ Error::CannotTell(_)) => Outcome::new(Verdict::CannotTell, error.to_string()),
+        _ => Outcome::new(Verdict::NotSent, "Enter a CustomResourceDefinition."),
+    }
 }
 
 /// Sends one object.
@@ -147,16 +170,22 @@ struct ObjectWriter<'a> {
 impl ObjectWriter<'_> {
     fn write(mut self, document: &Document) -> Outcome {
         let server = self.session.server.with(self.request.options.clone());
-        if self.request.operation != Operation::Create && !self.store_old_object() {
-            return self.outcome(Verdict::NotSent, "The stored object cannot be read or stored.");
+        if self.needs_old_object() && self.request.panes.old_object.trim().is_empty() {
+            return self.outcome(Verdict::NotSent, "Enter the stored object, which this operation changes.");
         }
-        match self.send(&server, document) {
+        if self.request.operation != Operation::Create
+            && let Err(message) = self.store_old_object()
+        {
+            return self.outcome(Verdict::NotSent, message);
+        }
+        match self.send(&server, document).map_err(session::built_in) {
             Ok(response) => {
-                for pruned in &response.pruned {
+                let text = &self.request.panes.object;
+                let pruned = response.pruned.iter().map(|pruned| {
                     let message = format!("pruned: the schema has no field {}", pruned.path);
-                    let text = &self.request.panes.object;
-                    self.problems.push(document.problem_of_name(text, Severity::Warning, message, &pruned.path));
-                }
+                    document.problem_of_unknown_field(text, Severity::Warning, message, &pruned.path)
+                });
+                self.add_problems(pruned.collect(), document);
                 let mut outcome = self.outcome(Verdict::Accepted, "");
                 outcome.code = Some(response.code);
                 outcome.warnings.clone_from(&response.warnings);
@@ -165,13 +194,33 @@ impl ObjectWriter<'_> {
             }
             Err(error) => {
                 self.note_cluster_metadata(document);
-                let problems = session::problems(&error, document, &self.request.panes.object);
-                self.problems.extend(problems);
-                let (verdict, code, message) = verdict_of(&error);
+                let text = &self.request.panes.object;
                 let warnings = error.status().map(|status| status.warnings.clone()).unwrap_or_default();
+                let mut problems = session::problems(&error, document, text);
+                let unknown = warnings.iter().filter(|warning| messages::unknown_field(warning).is_some());
+                problems.extend(unknown.map(|warning| session::warning(warning, document, text)));
+                self.add_problems(problems, document);
+                let (verdict, code, message) = verdict_of(&error);
                 Outcome { code, refused: Some(Pane::Object), warnings, ..self.outcome(verdict, message) }
             }
         }
+    }
+
+    /// Adds problems of the object, with suggestions.
+    fn add_problems(&mut self, mut problems: Vec<Problem>, document: &Document) {
+        let ObjectRef { api_version, kind, .. } = ObjectRef::from_object(&document.value);
+        match self.session.definition(&api_version, &kind) {
+            Some(definition) => {
+                hints::of_object(&mut problems, document, definition, self.session.server.release());
+            }
+            None => hints::of_kind(&mut problems, &kind, self.session.kinds()),
+        }
+        self.problems.append(&mut problems);
+    }
+
+    /// Returns true if the operation changes an object and never creates one.
+    fn needs_old_object(&self) -> bool {
+        !matches!(self.request.operation, Operation::Create | Operation::Apply)
     }
 
     /// Objects that `kubectl get` printed cannot be created again as they are.
@@ -219,25 +268,26 @@ impl ObjectWriter<'_> {
         Ok(response)
     }
 
-    /// Stores the existing object, which today's CRD may refuse. Returns false if it cannot be stored.
-    fn store_old_object(&mut self) -> bool {
+    /// Stores the existing object, which today's CRD may refuse.
+    fn store_old_object(&mut self) -> Result<(), &'static str> {
         let text = &self.request.panes.old_object;
         if text.trim().is_empty() {
-            if self.request.operation != Operation::Apply {
-                self.notes.push("Enter the stored object, which this operation changes.".to_owned());
-            }
-            return true;
+            return Ok(());
         }
         let mut problems = Vec::new();
         let mut documents = documents::read(Pane::OldObject, text, &mut problems);
         let is_readable = !problems.iter().any(|problem| problem.severity == Severity::Error);
         self.problems.append(&mut problems);
-        let Some(document) = documents.pop().filter(|_| is_readable && documents.is_empty()) else { return false };
-        let stored = self.store(&document);
-        if let Err(message) = &stored {
-            self.problems.push(document.problem(text, Severity::Error, message.as_str(), "kind"));
+        let Some(document) = documents.pop().filter(|_| is_readable) else {
+            return Err(if is_readable { "Enter the stored object." } else { "The stored object cannot be read." });
+        };
+        if !documents.is_empty() {
+            return Err("The pane of the stored object has several objects: leave one of them.");
         }
-        stored.is_ok()
+        self.store(&document).map_err(|message| {
+            self.problems.push(document.problem(text, Severity::Error, message, "kind"));
+            "The stored object cannot be stored."
+        })
     }
 
     fn store(&mut self, document: &Document) -> Result<(), String> {
@@ -245,7 +295,8 @@ impl ObjectWriter<'_> {
         let name = ObjectRef::from_object(&object);
         let definition = self.session.definition(&name.api_version, &name.kind);
         let Some(definition) = definition.and_then(|definition| definition.value.str_at(&["metadata", "name"])) else {
-            return Err(Error::UnknownKind { api_version: name.api_version, kind: name.kind }.to_string());
+            let error = Error::UnknownKind { api_version: name.api_version, kind: name.kind };
+            return Err(session::built_in(error).to_string());
         };
         complete(&mut object);
         let server = self.session.server.server();

@@ -1,6 +1,6 @@
 //! The stored object as YAML. Fields that the server set or changed are marked, and the pruned ones are shown where they were.
 
-use crate::documents::{self, Document};
+use crate::documents::{self, Document, below};
 use crdx::Response;
 use crdx_text::Syntax;
 use crdx_text::spans::{PathStep, Spans};
@@ -61,14 +61,6 @@ fn put_back(path: &str, document: Option<&Document>, stored: &mut Value) -> bool
     }
     members.insert(name.clone(), value.clone());
     true
-}
-
-fn below<'a>(value: &'a Value, step: &PathStep) -> Option<&'a Value> {
-    match (step, value) {
-        (PathStep::Member(name), value) => value.get(name),
-        (PathStep::Item(index), Value::Array(items)) => items.get(*index),
-        (PathStep::Item(_), _) => None,
-    }
 }
 
 fn below_mut<'a>(value: &'a mut Value, step: &PathStep) -> Option<&'a mut Value> {

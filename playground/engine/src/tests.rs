@@ -40,6 +40,11 @@ fn problems(answer: &Value) -> Vec<String> {
     items(answer, "problems").iter().map(one).collect()
 }
 
+/// The suggestions of the problems that have one.
+fn helps(answer: &Value) -> Vec<String> {
+    items(answer, "problems").iter().filter_map(|problem| Some(problem.str_at(&["help"])?.to_owned())).collect()
+}
+
 #[test]
 fn errors_have_their_places() {
     let answer = answer(&kite("spec:\n  colour: grün\n  length: 500 # metres\n"), &[]);
@@ -62,7 +67,7 @@ fn columns_count_utf16() {
 
 #[test]
 fn defaulted_and_pruned_fields_are_marked() {
-    let answer = answer(&kite("spec:\n  tail: long\n  length: 5\n"), &[]);
+    let answer = answer(&kite("spec:\n  tail: long\n  length: 5\n"), &[("fieldValidation", "Warn".into())]);
     assert_eq!(text(&answer, &["verdict"]), "accepted");
     assert!(!text(&answer, &["stored", "yaml"]).contains("tail"));
     let shown: Vec<&str> = text(&answer, &["stored", "shown"]).lines().collect();
@@ -71,6 +76,9 @@ fn defaulted_and_pruned_fields_are_marked() {
     let marked: Vec<_> = marks.iter().map(|mark| (text(mark, &["kind"]), shown[line(mark)])).collect();
     assert_eq!(marked, [("pruned", "  tail: long"), ("defaulted", "  colour: blue")]);
     assert_eq!(problems(&answer), ["object 6:3-6:7 pruned: the schema has no field spec.tail"]);
+    // The warning is a problem with a place, and not shown again.
+    assert_eq!(items(&answer, "warnings"), [Value::from("unknown field \"spec.tail\"")]);
+    assert_eq!(items(&answer, "otherWarnings"), []);
     let row: Vec<&str> = items(&answer, "row").iter().map(|cell| text(cell, &["text"])).collect();
     assert_eq!(row, ["dragon", "blue", "5"]);
 }
@@ -122,6 +130,11 @@ fn a_test_case_has_the_result_of_the_page() {
     assert!(update.contains("initialCRDPatches:"), "{update}");
     let (_, error) = case(&kite("spec: {}\n"), &[("crd", KITES.replace("self.length", "self.size").into())]);
     assert_eq!(error, "The server has to accept the CRDs and policies of a suite.");
+    let (_, error) = case(&kite("spec: {lenght: 5}\n"), &[]);
+    assert_eq!(error, "Suites accept unknown fields with a warning: choose Warn.");
+    // The same status code for another reason.
+    let (undecodable, error) = case(&kite("spec: {}\n").replace("name: dragon", "name: [dragon]"), &[]);
+    assert!(undecodable.contains("expectedError:"), "{undecodable}{error}");
 }
 
 #[test]
@@ -132,6 +145,107 @@ fn dropped_files_go_to_the_panes_of_their_kinds() {
     assert_eq!((text(&sorted, &["crd"]), text(&sorted, &["policies"])), (KITES, policy));
     assert_eq!(text(&sorted, &["object"]), kite(""));
     assert_eq!(sorted.get("leftOut"), Some(&Value::Int(1)));
+}
+
+#[test]
+fn unknown_fields_are_refused_unless_asked_otherwise() {
+    let object = kite("spec:\n  colour: red\n  lenght: 5\n");
+    let strict = answer(&object, &[]);
+    assert_eq!(text(&strict, &["verdict"]), "rejected");
+    assert_eq!(problems(&strict), [r#"object 7:3-7:9 unknown field "spec.lenght""#]);
+    assert_eq!(helps(&strict), ["did you mean `length`?"]);
+    let ignored = answer(&object, &[("fieldValidation", "Ignore".into())]);
+    assert_eq!(problems(&ignored), ["object 7:3-7:9 pruned: the schema has no field spec.lenght"]);
+    assert_eq!(helps(&ignored), ["did you mean `length`?"]);
+}
+
+#[test]
+fn a_dropped_field_of_a_refused_object_is_shown_once() {
+    let answer = answer(&kite("spec:\n  length: 500\n  lins: 1\n"), &[("fieldValidation", "Warn".into())]);
+    assert_eq!(text(&answer, &["verdict"]), "rejected");
+    let problems = problems(&answer);
+    assert_eq!(problems.iter().filter(|problem| problem.contains("spec.lins")).count(), 1, "{problems:?}");
+    assert_eq!(items(&answer, "otherWarnings"), []);
+    assert!(helps(&answer).contains(&"did you mean `lines`?".to_owned()));
+}
+
+#[test]
+fn similar_values_kinds_and_fields_of_crds_are_suggested() {
+    assert_eq!(helps(&answer(&kite("spec: {colour: redd}\n"), &[]))[0], "did you mean `red`?");
+    let kind = answer(&kite("spec: {}\n").replace("kind: Kite", "kind: Kit"), &[]);
+    assert_eq!(text(&kind, &["verdict"]), "notSent");
+    assert_eq!(helps(&kind), ["did you mean `Kite`?"]);
+    let crd = KITES.replace("additionalPrinterColumns", "additionalPrinterColums");
+    let crd = answer(&kite("spec: {}\n"), &[("crd", crd.into())]);
+    let warning = r#"crd 15:5-15:28 unknown field "spec.versions[0].additionalPrinterColums""#;
+    assert_eq!(problems(&crd), [warning]);
+    assert_eq!(helps(&crd), ["did you mean `additionalPrinterColumns`?"]);
+}
+
+#[test]
+fn server_side_apply_suggests_fields() {
+    let answer = answer(&kite("spec: {lenght: 5}\nstatus: {phas: Packed}\n"), &[("operation", "apply".into())]);
+    assert_eq!(text(&answer, &["verdict"]), "rejected");
+    assert!(text(&answer, &["message"]).contains("field not declared in schema"), "{}", text(&answer, &["message"]));
+    let wanted = [".spec.lenght: field not declared in schema", ".status.phas: field not declared in schema"];
+    let places = ["5:8-5:14", "6:10-6:14"];
+    let wanted: Vec<_> =
+        places.iter().zip(wanted).map(|(place, message)| format!("object {place} {message}")).collect();
+    assert_eq!(problems(&answer), wanted);
+    assert_eq!(helps(&answer), ["did you mean `length`?", "did you mean `phase`?"]);
+}
+
+#[test]
+fn an_update_without_a_stored_object_asks_for_it() {
+    for operation in ["update", "status", "scale"] {
+        let answer = answer(&kite("spec: {lines: 1}\n"), &[("operation", operation.into())]);
+        assert_eq!(text(&answer, &["verdict"]), "notSent", "{operation}");
+        assert_eq!(text(&answer, &["message"]), "Enter the stored object, which this operation changes.");
+    }
+    let applied = answer(&kite("spec: {}\n"), &[("operation", "apply".into())]);
+    assert_eq!(text(&applied, &["verdict"]), "accepted");
+}
+
+#[test]
+fn built_in_kinds_are_not_simulated() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n";
+    for crd in ["", KITES] {
+        let answer = answer(pod, &[("crd", crd.into())]);
+        assert_eq!(text(&answer, &["verdict"]), "cannotTell");
+        let message = text(&answer, &["message"]);
+        assert!(message.contains("Pod (v1) is built into Kubernetes, and this page simulates custom resources only"));
+    }
+    // A group that ends with `.k8s.io` can be that of CRDs.
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: a}\n";
+    assert_eq!(text(&answer(gateway, &[]), &["verdict"]), "notSent");
+}
+
+#[test]
+fn messages_name_the_pane() {
+    let message = |more: &[(&str, Value)]| text(&answer(&kite("spec: {}\n"), more), &["message"]).to_owned();
+    let unreadable: Value = "a: [".into();
+    assert_eq!(message(&[("crd", unreadable.clone())]), "The CustomResourceDefinition cannot be read.");
+    assert_eq!(message(&[("policies", unreadable.clone())]), "The admission policies cannot be read.");
+    assert_eq!(message(&[("object", unreadable.clone())]), "The object cannot be read.");
+    let more = [("operation", "update".into()), ("oldObject", unreadable)];
+    assert_eq!(message(&more), "The stored object cannot be read.");
+    let two: Value = format!("{}---\n{0}", kite("spec: {}\n")).into();
+    assert_eq!(message(&[("object", two.clone())]), "The pane of the object has several objects: leave one of them.");
+    let more = [("operation", "update".into()), ("oldObject", two)];
+    assert_eq!(message(&more), "The pane of the stored object has several objects: leave one of them.");
+    let other: Value = kite("").replace("kind: Kite", "kind: Kit").into();
+    let more = [("operation", "update".into()), ("oldObject", other)];
+    assert_eq!(message(&more), "The stored object cannot be stored.");
+}
+
+#[test]
+fn a_link_of_another_version_gets_the_nearest_one() {
+    let nearest = |version: &str| {
+        let about = answer("", &[("action", "about".into()), ("version", version.into())]);
+        text(&about, &["release"]).to_owned()
+    };
+    let versions = ["1.12", "1.34", "1.34.2", "1.99", "", "latest"].map(nearest);
+    assert_eq!(versions, ["1.30", "1.34", "1.34", "1.37", "1.37", "1.37"]);
 }
 
 #[test]

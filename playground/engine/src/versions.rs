@@ -62,7 +62,7 @@ impl Summary {
         Self {
             verdict: outcome.verdict.as_str(),
             messages,
-            warnings: outcome.warnings.clone(),
+            warnings: outcome.other_warnings(),
             stored: outcome.response.as_ref().map(|response| response.object.clone()).unwrap_or_default(),
         }
     }

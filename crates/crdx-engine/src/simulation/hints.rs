@@ -84,7 +84,7 @@ impl<'a> Hints<'a> {
     }
 
     /// Returns where the unknown field at `path` exists, or a field with a similar name.
-    pub(crate) fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
+    pub fn for_unknown_field(&self, path: &str) -> Option<FieldHint> {
         let (definition, version, release) = match &self.source {
             HintSource::Schema(definition, version, release) => (*definition, *version, *release),
             HintSource::Fields(fields, _) => return fields.get(path).cloned(),
@@ -106,7 +106,7 @@ impl<'a> Hints<'a> {
     }
 
     /// Returns an enum value similar to the value of the error.
-    pub(crate) fn for_value(&self, error: &FieldError) -> Option<&str> {
+    pub fn for_value(&self, error: &FieldError) -> Option<&str> {
         match &self.source {
             HintSource::Schema(definition, version, _) => for_value(schema(definition, version)?, error, &self.left),
             HintSource::Fields(..) => None,
