@@ -37,7 +37,7 @@ impl GateChange {
     }
 }
 
-/// Returns the gates of the API server whose default, lock or existence differs, in the order of their names.
+/// Returns the gates of the API server that become enabled or disabled by default, locked, or removed, in the order of their names.
 pub fn gate_changes(before: Release, after: Release) -> Vec<GateChange> {
     let specs = |release: Release| -> BTreeMap<&'static str, Spec> {
         let spec = |row: &'static GateRow| (row.name, row.at(release.emulated(), release.compatibility()));
