@@ -1,4 +1,4 @@
-//! What the messages of the server say about fields that it does not know.
+//! Reads unknown fields from the messages of the server.
 
 /// Returns the path of the field that a warning or an error of field validation does not know.
 pub fn unknown_field(message: &str) -> Option<&str> {

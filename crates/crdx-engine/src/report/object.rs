@@ -50,7 +50,7 @@ pub struct ObjectReport {
     pub sent: Option<Value>,
     /// The object as it would be stored.
     pub object: Option<Value>,
-    /// What the newest of several releases stores differently from the oldest, without metadata, if both accept the object.
+    /// The differences between the objects that the oldest and the newest of several releases store, without metadata, if both accept the object.
     pub release_difference: Option<Box<Difference>>,
     /// The `autoscaling/v1` Scale of the object, if the CRD has the scale subresource.
     pub scale: Option<Value>,

@@ -1,14 +1,26 @@
 //! The answers of a search, and its effort.
 
 use super::probe::Counterexample;
+use crdx_value::Value;
+use crdx_value::steps::memory;
+
+/// The memory of all objects that are sent, in bytes, for each object of the effort.
+pub const MEMORY: u64 = 64 << 10;
+/// The maximum number of accepted objects that are changed further.
+pub const MAX_STARTS: usize = 48;
 
 /// The effort of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The most objects that are sent.
+    /// The maximum number of objects that are sent.
     pub objects: usize,
     /// The seed of the random part; the same seed gives the same answers.
     pub seed: u64,
+}
+
+/// The memory of a request for an object: the servers copy it several times.
+pub fn size(object: &Value) -> u64 {
+    (memory(object) as u64).saturating_mul(8)
 }
 
 /// The answer to a question.

@@ -65,6 +65,15 @@ pub fn of_names(old: &Schema, new: &Schema) -> Vec<Edit> {
     names.map(|name| Edit::Change(vec![Change { path: path(), value: Some(name) }])).collect()
 }
 
+/// Returns the object with a generated status, if the schema has one and the object does not.
+pub fn with_status(schema: &Schema, object: &Value, fields: ExampleFields) -> Value {
+    let mut object = object.clone();
+    if let (Some(status), Some(members)) = (schema.property("status"), object.as_object_mut()) {
+        members.entry("status".to_owned()).or_insert_with(|| generate::value(status, fields, 0));
+    }
+    object
+}
+
 /// Returns edits that remove fields that the new schema requires.
 fn required(node: &DifferingNode<'_>) -> Vec<Edit> {
     let names = node.new.map(|schema| schema.required.as_slice()).unwrap_or_default();

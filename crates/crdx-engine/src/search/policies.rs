@@ -6,7 +6,7 @@
 mod candidates;
 mod probe;
 
-use super::answer::{Answer, Effort, Unknown};
+use super::answer::{Answer, Effort, MAX_STARTS, MEMORY, Unknown, size};
 use super::probe::Counterexample;
 use super::random::Random;
 use super::shrink;
@@ -22,17 +22,13 @@ use crdx_server::policies::type_checking::KnownType;
 use crdx_server::server::Timestamp;
 use crdx_types::resources::of_kind;
 use crdx_value::release::Release;
-use crdx_value::steps::{Steps, memory};
+use crdx_value::steps::Steps;
 use crdx_value::{Value, json};
 pub use probe::PolicyFailure;
 use probe::{PolicyProbe, PolicyRequest, PolicyServers, Verdict};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The memory of all objects that are sent, in bytes, for each object of the effort.
-const MEMORY: u64 = 64 << 10;
-/// The number of valid objects that are changed further.
-const MAX_STARTS: usize = 48;
-/// The part of the effort, one of this number, that updates have for themselves.
+/// One of this many requests is reserved for updates.
 const UPDATES: usize = 4;
 
 /// The policies to compare, and what they are simulated with.
@@ -150,7 +146,7 @@ struct Run<'r> {
     seen: HashSet<String>,
     tries: usize,
     left: usize,
-    /// The updates that are left.
+    /// The maximum number of updates.
     updates: usize,
     memory: Steps,
     random: Random,
@@ -167,7 +163,7 @@ impl<'r> Run<'r> {
             undecided: BTreeSet::new(),
             seen: HashSet::new(),
             tries: 0,
-            left: effort.objects.saturating_sub(effort.objects / UPDATES),
+            left: effort.objects - effort.objects / UPDATES,
             updates: effort.objects / UPDATES,
             memory: Steps::new((effort.objects as u64).saturating_mul(MEMORY)),
             random: Random::new(effort.seed),
@@ -213,7 +209,7 @@ impl<'r> Run<'r> {
             return;
         }
         self.left -= 1;
-        let _ = self.memory.take(8 * memory(object) as u64);
+        let _ = self.memory.take(size(object));
         let request = PolicyRequest { object: object.clone(), updated: None };
         let Some(verdict) = self.probe.ask(&request) else { return };
         let is_allowed = self.note(&request, verdict);
@@ -234,7 +230,7 @@ impl<'r> Run<'r> {
             if memory_left.are_spent() || policies.iter().all(|policy| self.found.contains_key(*policy)) {
                 return;
             }
-            let _ = memory_left.take(8 * (memory(from) + memory(to)) as u64);
+            let _ = memory_left.take(size(from).saturating_add(size(to)));
             let request = PolicyRequest { object: from.clone(), updated: Some(to.clone()) };
             if let Some(verdict) = self.probe.ask(&request) {
                 self.note(&request, verdict);

@@ -50,7 +50,7 @@ pub struct ServerSetup {
     pub manages_fields: bool,
     /// The admission plugins.
     pub plugins: AdmissionPlugins,
-    /// How round trips are made.
+    /// The settings of round trips.
     pub round_trips: RoundTripSetup,
     /// The time of all requests.
     pub now: Timestamp,

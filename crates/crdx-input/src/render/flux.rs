@@ -4,7 +4,7 @@
 use super::flux_changes::FluxChanges;
 use super::flux_object::{self, KustomizationObject};
 use super::lexical::normal;
-use super::repository_url::{NamedRepository, RepositoryUrls};
+use super::repository_url::{self, NamedRepository, RepositoryUrls};
 use super::substitution::Variables;
 use crate::kustomize;
 use crdx_engine::documents::encrypted::is_encrypted;
@@ -53,7 +53,7 @@ impl FluxDoubt {
     pub fn hint(&self) -> String {
         match self {
             Self::Repository { url, .. } => {
-                format!("give the URL of this repository: --repository-url {url}, or another one")
+                repository_url::hint(url)
             }
             Self::Patched { .. } => {
                 "select Kustomizations by kind, name or labels, or build the directory with `flux build kustomization`, \

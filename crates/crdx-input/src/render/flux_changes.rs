@@ -1,4 +1,5 @@
-//! What a Kustomization of Flux adds to the kustomization of its directory: `GenerateManifest` of `fluxcd/pkg/kustomize` 1.44.
+//! The changes of a Flux Kustomization to the kustomization of its directory, as `GenerateManifest` of `fluxcd/pkg/kustomize` 1.44
+//! makes them.
 
 use crdx_value::{Map, Value, json, object};
 

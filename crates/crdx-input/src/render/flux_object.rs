@@ -28,7 +28,7 @@ pub struct KustomizationObject {
     pub rebuilt_by: Option<String>,
 }
 
-/// Whether a patch is for an object.
+/// The answer to the question if a patch selects an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selection {
     Selected,

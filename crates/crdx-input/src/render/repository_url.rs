@@ -26,6 +26,11 @@ pub enum NamedRepository {
     Unknown,
 }
 
+/// The next step if it is not known whether a URL names this repository.
+pub fn hint(url: &str) -> String {
+    format!("give the URL of this repository: --repository-url {url}, or another one")
+}
+
 impl RepositoryUrls {
     /// Returns the given URLs; without any, those of the remotes of the repository that has a directory without links.
     pub fn new(given: &[String], directory: &Path) -> Self {

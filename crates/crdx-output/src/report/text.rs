@@ -4,6 +4,7 @@ use super::fields::{self, Defaults, FieldLists};
 use super::repeated::Repeated;
 use crate::bounded::PROBLEMS;
 use crate::excerpt::{self, MessageSeverity};
+use crate::html::plural;
 use crate::{Cell, Column, Columns, Paint, TableStyle, printable};
 use crdx_engine::report::{Diagnostic, ObjectReport, Remark, ServerResponse, SourceLocation, Summary, Verdict};
 use crdx_value::release::{Release, ReleaseSet};
@@ -346,10 +347,6 @@ pub fn summary_line(summary: &Summary, color: bool) -> String {
     }
     line.push('\n');
     line
-}
-
-fn plural(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
 #[cfg(test)]

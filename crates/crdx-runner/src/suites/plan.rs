@@ -24,7 +24,7 @@ pub struct Selection {
     pub releases: Option<ReleaseSet>,
     /// The settings of the servers.
     pub server: ServerSettings,
-    /// How round trips are made.
+    /// The settings of round trips.
     pub round_trips: RoundTripSetup,
 }
 
@@ -209,6 +209,6 @@ fn definition(suite: &Suite, variants: &[Variant], one: &Variant) -> Result<crdx
     })
 }
 
-fn failure(field: &'static str, message: String, help: &str) -> SuiteFailure {
+pub(super) fn failure(field: &'static str, message: String, help: &str) -> SuiteFailure {
     SuiteFailure { field, message, help: Some(help.to_owned()), rejected: false }
 }

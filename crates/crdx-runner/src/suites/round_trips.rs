@@ -1,8 +1,7 @@
 //! The round trips of CRDs in files (`test --round-trip`).
 
 use super::load::Library;
-use super::plan::{Planned, Selection};
-use crate::suites::suite_run::SuiteFailure;
+use super::plan::{self, Planned, Selection};
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_engine::suites::case_runner::ServerSetup;
 use crdx_engine::suites::round_trips::RoundTripFields;
@@ -72,12 +71,7 @@ fn planned(variant: &Variant, selection: &Selection, now: Timestamp) -> Vec<Plan
             round_trips: selection.round_trips.clone(),
             now,
         });
-        let setup = setup.map_err(|error| SuiteFailure {
-            field: "server",
-            message: error.to_string(),
-            help: Some("change the flags of the server".to_owned()),
-            rejected: false,
-        });
+        let setup = setup.map_err(|error| plan::failure("server", error.to_string(), "change the flags of the server"));
         Planned {
             suite: Arc::clone(&suite),
             crd: Arc::clone(&variant.source),

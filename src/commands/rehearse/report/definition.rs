@@ -533,19 +533,10 @@ pub fn value(entry: &RehearsedObject) -> Value {
         Err(RehearsalError::Old(reason)) => drop(put("cannotTell", reason.as_str().into())),
         Err(RehearsalError::New(reason)) => drop(put("unreadable", reason.as_str().into())),
         Ok(outcome) => {
-            let pairs = |pairs: &[(String, Value)]| {
-                let pair = |(path, value): &(String, Value)| {
-                    object([("path", Value::from(path.as_str())), ("value", value.clone())])
-                };
-                Value::Array(pairs.iter().map(pair).collect())
-            };
             put("lost", pairs(&outcome.difference.lost));
             put("appearing", pairs(&outcome.difference.appearing));
             put("defaulted", pairs(&outcome.difference.defaulted));
-            let changed = outcome.difference.changed.iter().map(|(path, before, after)| {
-                object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
-            });
-            put("changed", Value::Array(changed.collect()));
+            put("changed", changes(&outcome.difference.changed));
             let errors = outcome.errors.iter().zip(&entry.locations).map(|(error, location)| {
                 object([
                     ("type", Value::from(error.kind.reason())),
@@ -577,6 +568,21 @@ pub fn value(entry: &RehearsedObject) -> Value {
         }
     }
     members.into()
+}
+
+/// Returns the paths and values of a difference in JSON.
+pub fn pairs(pairs: &[(String, Value)]) -> Value {
+    let pair =
+        |(path, value): &(String, Value)| object([("path", Value::from(path.as_str())), ("value", value.clone())]);
+    Value::Array(pairs.iter().map(pair).collect())
+}
+
+/// Returns the changed values of a difference in JSON.
+pub fn changes(changed: &[(String, Value, Value)]) -> Value {
+    let change = |(path, before, after): &(String, Value, Value)| {
+        object([("path", Value::from(path.as_str())), ("before", before.clone()), ("after", after.clone())])
+    };
+    Value::Array(changed.iter().map(change).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A request for a stored object under all releases of an upgrade, with its effect as text and as JSON.
 
+use super::definition::{changes, pairs};
 use crdx_engine::rehearsal::kubernetes::{KubernetesEffect, ReleaseOutcome, StoredRequest};
 use crdx_engine::report::{Difference, ObjectReport};
 use crdx_output::Paint;
@@ -32,11 +33,12 @@ pub fn note(effect: &KubernetesEffect, releases: &ReleaseSet) -> String {
 
 /// Formats what the newest release stores differently, a line for each field.
 pub fn difference_lines(difference: &Difference) -> Vec<(Paint, String)> {
-    let Difference { lost, appearing, defaulted, changed } = difference;
+    // `appearing` needs a stored object, and two answers are compared.
+    let Difference { lost, appearing: _, defaulted, changed } = difference;
     let line =
         |paint, sign: &str, (path, value): &(String, Value)| (paint, format!("{sign} {path}: {}", to_string(value)));
     let mut lines: Vec<(Paint, String)> = lost.iter().map(|one| line(Paint::Red, "-", one)).collect();
-    lines.extend(defaulted.iter().chain(appearing).map(|one| line(Paint::Green, "+", one)));
+    lines.extend(defaulted.iter().map(|one| line(Paint::Green, "+", one)));
     lines.extend(
         changed
             .iter()
@@ -58,16 +60,10 @@ pub fn members(done: &RehearsedRequest, effect: &KubernetesEffect) -> Map {
     }
     members.extend(effect.deprecation.iter().map(|text| ("deprecation".to_owned(), text.as_str().into())));
     if let Some(difference) = &done.item.release_difference {
-        let pair =
-            |(path, value): &(String, Value)| object([("path", Value::from(path.as_str())), ("value", value.clone())]);
-        let change = |(path, was, is): &(String, Value, Value)| {
-            object([("path", Value::from(path.as_str())), ("before", was.clone()), ("after", is.clone())])
-        };
-        let appearing = difference.defaulted.iter().chain(&difference.appearing);
         let difference = object([
-            ("lost", Value::from(difference.lost.iter().map(pair).collect::<Vec<_>>())),
-            ("defaulted", appearing.map(pair).collect::<Vec<_>>().into()),
-            ("changed", difference.changed.iter().map(change).collect::<Vec<_>>().into()),
+            ("lost", pairs(&difference.lost)),
+            ("defaulted", pairs(&difference.defaulted)),
+            ("changed", changes(&difference.changed)),
         ]);
         members.insert("storedDifferently".to_owned(), difference);
     }

@@ -1,10 +1,10 @@
 //! The objects of a version that are sent: examples with few and with all fields, single changes of them, then combinations.
 
-use crate::examples::generate::{self, ExampleFields};
+use crate::examples::generate::ExampleFields;
 use crate::examples::search::accepted;
 use crate::examples::{self, Checker, Example};
 use crate::schema_steps::{SchemaStep, is_type_or_metadata, steps_below};
-use crate::search::answer::Effort;
+use crate::search::answer::{Effort, MAX_STARTS, MEMORY};
 use crate::search::candidates::{self, Edit};
 use crate::search::random::Random;
 use crdx_server::schema::Schema;
@@ -14,8 +14,6 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The memory of all objects, in bytes, for each object of the effort.
-const MEMORY: u64 = 64 << 10;
 /// The maximum number of nodes whose values are changed.
 const MAX_NODES: usize = 2_000;
 /// The values of a node.
@@ -24,8 +22,6 @@ const VALUES: usize = 12;
 const REJECTED: usize = 10;
 /// The number of rejected objects that are mended, and the objects that are tried for each.
 const MENDED: (usize, usize) = (24, 40);
-/// The maximum number of accepted objects that are changed further.
-const MAX_STARTS: usize = 48;
 
 /// Receives each object that the version accepts, and how it is stored.
 pub trait Visitor {
@@ -91,16 +87,11 @@ impl Search<'_> {
 
     /// Sends the examples. Returns those that the version accepts, small ones first.
     fn bases(&mut self) -> ControlFlow<(), Vec<Value>> {
-        let status = self.checker.schema.property("status").cloned();
         let mut bases = Vec::new();
         for fields in [ExampleFields::Full, ExampleFields::Minimal] {
             let Ok(Example { object, rejection: None }) = examples::example(self.checker, fields) else { continue };
-            let mut with_status = object.clone();
-            if let (Some(status), Some(members)) = (&status, with_status.as_object_mut()) {
-                let value = generate::value(status, ExampleFields::Full, 0);
-                members.entry("status".to_owned()).or_insert(value);
-            }
             let full = if fields == ExampleFields::Full {
+                let with_status = candidates::with_status(&self.checker.schema, &object, fields);
                 vec![without_empty_values(&with_status), with_status]
             } else {
                 Vec::new()

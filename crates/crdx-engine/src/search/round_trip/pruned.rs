@@ -44,7 +44,7 @@ pub fn lost_without_webhook(spec: &Spec, trip: &Trip) -> Vec<String> {
         return Vec::new();
     };
     let of_storage = spec.versions.iter().find(|version| version.storage).and_then(|one| spec.schema(&one.name));
-    // What the storage version lacks is lost before the trip, unless the trip is through that version.
+    // Fields that the storage version lacks are lost before the trip, unless the trip is through that version.
     let before = match of_storage {
         Some(stored) if !trip.is_through_storage => missing(written, stored),
         _ => Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::goals::{EffectGoal, GoalEffect};
 use crate::examples::{self, Example, ExampleFields, search::accepted};
-use crate::search::answer::{Answer, Effort, Unknown};
+use crate::search::answer::{Answer, Effort, MAX_STARTS, MEMORY, Unknown, size};
 use crate::search::candidates::{self, Edit};
 use crate::search::differing::{self, DifferingNode};
 use crate::search::probe::{Counterexample, Probe, Question};
@@ -14,16 +14,12 @@ use crdx_value::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// The memory of all objects that are sent, in bytes, for each object of the effort.
-const MEMORY: u64 = 64 << 10;
 /// The memory of an object that is changed only after all smaller ones: the effort would end after a few hundred.
 const LARGE: u64 = 4 * MEMORY;
 /// The cost of rules for each object of the effort.
 const COST: u64 = 50_000;
-/// How often another object is picked in place of a large one.
+/// The maximum number of further picks while the picked object is large.
 const SMALLER: usize = 3;
-/// The number of accepted objects that are changed further.
-const MAX_STARTS: usize = 48;
 /// The number of objects that the new CRD rejects to which others are updated.
 const MAX_REJECTED: usize = 12;
 /// The part of the effort, one of this number, that each round of updates has for itself.
@@ -143,12 +139,7 @@ impl<'r> Run<'r> {
     fn examples(&mut self) {
         for fields in [ExampleFields::Minimal, ExampleFields::Full] {
             let Ok(Example { object, rejection: None }) = examples::example(&self.probe.old, fields) else { continue };
-            let status = self.old.property("status");
-            let status = status.map(|schema| examples::generate::value(schema, fields, 0));
-            let mut with_status = object.clone();
-            if let (Some(status), Some(members)) = (status, with_status.as_object_mut()) {
-                members.entry("status".to_owned()).or_insert(status);
-            }
+            let with_status = candidates::with_status(&self.old, &object, fields);
             for object in [object, with_status] {
                 if self.is_new(&object) && self.ask(object.clone()) {
                     self.bases.push(object);
@@ -338,11 +329,6 @@ impl<'r> Run<'r> {
         };
         if updated.is_none() { of_object().or_else(of_update) } else { of_update() }
     }
-}
-
-/// The memory of a request for an object: the servers copy it several times.
-fn size(object: &Value) -> u64 {
-    (memory(object) as u64).saturating_mul(8)
 }
 
 fn is_large(object: &Value) -> bool {

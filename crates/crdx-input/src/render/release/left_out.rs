@@ -1,5 +1,6 @@
 //! The releases that are not rendered, and what the user can do about each.
 
+use super::super::repository_url;
 use super::super::values::ValuesError;
 use super::by_name::NameError;
 use crdx_engine::documents::{Document, Note, Stop};
@@ -95,7 +96,7 @@ impl NotRendered {
                 return format!("download a version {range}: kubectl crdx fetch --charts {url}VERSION");
             }
             Self::UnknownRepository(url) => {
-                return format!("give the URL of this repository: --repository-url {url}, or another one");
+                return repository_url::hint(url);
             }
             Self::AnotherRepository(_)
             | Self::UnknownSource

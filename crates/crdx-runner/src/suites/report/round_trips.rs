@@ -2,6 +2,7 @@
 
 use crdx_engine::search::round_trip::{ChangedField, ChangedObject, SeenChange, TripFailure, TripReport};
 use crdx_output::difference;
+use crdx_output::html::plural;
 use crdx_output::printable;
 use crdx_value::{Map, Value, json};
 use std::fmt::Write as _;
@@ -20,7 +21,7 @@ pub fn line(report: &TripReport) -> String {
         if !fields.is_empty() {
             parts.push(format!(
                 "{} {}",
-                counted(fields.len(), "field"),
+                plural(fields.len(), "field"),
                 if fields.len() == 1 { "changes" } else { "change" }
             ));
         }
@@ -29,15 +30,11 @@ pub fn line(report: &TripReport) -> String {
     } else {
         text.push_str("no change found");
     }
-    let _ = write!(text, " in {}", counted(*objects, "object"));
+    let _ = write!(text, " in {}", plural(*objects, "object"));
     if !rewritten.is_empty() {
-        let _ = write!(text, "; {} written differently", counted(rewritten.len(), "value"));
+        let _ = write!(text, "; {} written differently", plural(rewritten.len(), "value"));
     }
     text
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Formats the trips with changes.
