@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 const BAD_REQUEST: &str = "BadRequest";
 
+/// The only served version of CRDs: kubectl sends no request for another one.
+pub const CRD_API_VERSION: &str = "apiextensions.k8s.io/v1";
+
 /// A group, version and kind.
 pub type Kind = (String, String, String);
 
@@ -267,7 +270,7 @@ impl Finder<'_> {
         let Document { source: name, chunk, .. } = self.document;
         let Some(left) = self.left.get().checked_sub(1) else { return SourceLocation::source(&source(name)) };
         self.left.set(left);
-        let definition = self.document.value.str_at(&["apiVersion"]) == Some("apiextensions.k8s.io/v1");
+        let definition = self.document.value.str_at(&["apiVersion"]) == Some(CRD_API_VERSION);
         let in_manifest = if definition { manifest_path::of_internal(path) } else { path.into() };
         let found = self.positions.get_or_init(|| self.document.field_positions()).locate(&in_manifest);
         let span = found.shown(&chunk.text, is_name);

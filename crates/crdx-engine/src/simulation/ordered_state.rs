@@ -24,7 +24,7 @@ use crate::simulation::filter::SkipReason;
 use crate::simulation::identity::{self, Namespace};
 use crate::simulation::kubectl_errors;
 use crate::simulation::list_models::Model;
-use crate::simulation::object::{Kind, Object};
+use crate::simulation::object::{CRD_API_VERSION, Kind, Object};
 use crate::simulation::resource::SimulatedResource;
 use crate::simulation::served::{no_matches, not_served};
 use crdx_types::groups;
@@ -33,9 +33,6 @@ use crdx_value::group_version::api_version;
 use crdx_value::suggest;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// The version in which servers take CRDs: kubectl sends no request for another one.
-const CRD_API_VERSION: &str = "apiextensions.k8s.io/v1";
 
 /// State that depends on the order of the input: the CRDs, and the names of objects.
 #[derive(Debug)]
