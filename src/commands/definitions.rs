@@ -29,11 +29,13 @@ pub struct Given<'a> {
 
 /// Reads the CRDs at a path, and leaves other objects out. A document that cannot be read is an error.
 pub fn definitions_at(path: &str, options: &InputOptions) -> impl Iterator<Item = Result<Object, Error>> {
+    objects_at(path, options).filter(|object| object.as_ref().map_or(true, Object::is_definition))
+}
+
+/// Reads the objects at a path, as a source of CRDs. A document that cannot be read is an error.
+pub fn objects_at(path: &str, options: &InputOptions) -> impl Iterator<Item = Result<Object, Error>> {
     Input::open(&[path.to_owned()], options.of_definitions()).filter_map(|entry| match entry {
-        InputEntry::Document(document) => {
-            let object = Object { document, warnings: Vec::new() };
-            object.is_definition().then_some(Ok(object))
-        }
+        InputEntry::Document(document) => Some(Ok(Object { document, warnings: Vec::new() })),
         InputEntry::Problem(note) => {
             let item = object::problem(note);
             Some(Err(Error::input_at(item.reason, item.location, item.help.as_deref())))

@@ -1,16 +1,19 @@
-//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs of an [`operator`], of new
+//! `rehearse`: shows the effect of a new CRD on its stored objects ([`definition`]), of all CRDs and policies of an [`operator`], of new
 //! [`policies`], or of an upgrade of [`kubernetes`]. The [`objects`]
 //! are streamed from files or, page by page, from the cluster; they are not kept in memory.
 
+mod admission;
 pub mod args;
 mod definition;
 mod kubernetes;
+mod matrix;
 mod objects;
 mod operator;
 mod planned;
 mod policies;
 mod possible_objects;
 mod report;
+mod side;
 mod steps;
 mod stored;
 
@@ -19,6 +22,7 @@ use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags;
 use crdx_input::InputOptions;
+use side::OperatorSide;
 use std::io::Write as _;
 
 /// Runs the command.
@@ -49,17 +53,18 @@ fn upgrade(args: &args::Rehearse, path: &str, color: flags::Color) -> Result<Exi
         return Err(Error::usage_with_help("--offline needs the stored objects in files", "give them with -f or -k"));
     }
     let options = args.reading.options();
-    let mut news = definition::definitions(path, &options)?;
-    let mut olds = match &args.old {
-        Some(path) => definition::definitions(path, &InputOptions { reads_commits: true, ..options.clone() })?,
-        None => Vec::new(),
+    let mut new = OperatorSide::read(path, &options)?;
+    let mut old = match &args.old {
+        Some(path) => OperatorSide::read(path, &InputOptions { reads_commits: true, ..options.clone() })?,
+        None => OperatorSide::default(),
     };
-    match (news.pop(), olds.pop()) {
-        (Some(new), old) if news.is_empty() && olds.is_empty() => definition::run(args, (new, old), &options, color),
-        (new, old) => {
-            news.extend(new);
-            olds.extend(old);
-            operator::run(args, (news, olds), &options, color)
-        }
+    let has_admission = new.has_admission() || old.has_admission();
+    if new.definitions.len() == 1
+        && old.definitions.len() <= 1
+        && !has_admission
+        && let Some(new) = new.definitions.pop()
+    {
+        return definition::run(args, (new, old.definitions.pop()), &options, color);
     }
+    operator::run(args, (new, old), &options, color)
 }

@@ -28,6 +28,17 @@ const PAGES: &[(&str, &str, &str)] = &[
         "rehearse input/operator/new --old input/operator/old -f input/operator/objects.yaml --offline",
         "Before the upgrade",
     ),
+    (
+        "operator-policies",
+        "rehearse input/operator-policies/new --old input/operator-policies/old -f input/operator-policies/objects.yaml --offline",
+        "denied by new policies",
+    ),
+    (
+        "matrix",
+        "rehearse input/operator-policies/later.yaml --old input/operator-policies/old -f input/operator-policies/objects.yaml --offline --kubernetes-version 1.32..1.33",
+        "No order of the upgrades keeps every object as it is.",
+    ),
+    ("kubernetes", "rehearse --kubernetes-version 1.31..1.37 -f input/cluster --offline", "upgrade all API servers"),
 ];
 
 const HOSTILE: &str = "apiVersion: stable.example.com/v1

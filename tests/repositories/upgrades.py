@@ -3,10 +3,12 @@
 
 Usage: upgrades.py PROGRAM ASSETS OLD NEW OBJECTS [--work FOLDER]
 
-OLD and NEW are folders with CRDs of two releases, OBJECTS a folder or file with custom resources; ASSETS has kube-apiserver and etcd
-(tests/apiserver/kube-apiserver.sh). The objects that the server stores under the old CRDs are rehearsed as it returns them. Then the
-CRDs are replaced, a label is added to each object, and each is created again in a dry run. The script prints the numbers of objects
-by the answers of both, and every difference, also of the fields that the server no longer returns. Conversion webhooks are not called: CRDs keep only their storage version's conversion.
+OLD and NEW are folders with CRDs of two releases, and their admission policies and bindings; OBJECTS is a folder or file with custom
+resources; ASSETS has kube-apiserver and etcd (tests/apiserver/kube-apiserver.sh). The objects that the server stores under the old CRDs
+are rehearsed as it returns them. Then the old policies are created, the CRDs and then the policies are replaced, a label is added to each
+object, and each is created again in a dry run. The script prints the numbers of objects by the answers of both, and every difference, also
+of the fields that the server no longer returns. Conversion webhooks are not called: CRDs keep only their storage version's conversion.
+A policy that denies the next write before the upgrade, too, does not count, and creates are not compared if there are policies.
 """
 import argparse, collections, json, os, pathlib, subprocess, sys, time
 
@@ -35,6 +37,37 @@ def definitions(path):
         if one["spec"].get("conversion", {}).get("strategy") == "Webhook":
             one["spec"]["conversion"] = {"strategy": "None"}
     return found
+
+
+PLURALS = {
+    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+    "MutatingAdmissionPolicy": "mutatingadmissionpolicies",
+    "MutatingAdmissionPolicyBinding": "mutatingadmissionpolicybindings",
+}
+
+
+def policies(path):
+    """The policies and bindings by their paths on the server."""
+    found = [one for one in documents(path) if one.get("kind") in PLURALS]
+    return {f"/apis/{one['apiVersion']}/{PLURALS[one['kind']]}/{one['metadata']['name']}": one for one in found}
+
+
+def replace_policies(server, olds, news):
+    """Creates, replaces and deletes policies, and waits until the server enforces them."""
+    for path in olds.keys() - news.keys():
+        send(server, "DELETE", path)
+    for path, policy in news.items():
+        status, existing = send(server, "GET", path)
+        if status == 404:
+            status, answer = send(server, "POST", path.rsplit("/", 1)[0], policy)
+        else:
+            metadata = {**policy["metadata"], "resourceVersion": existing["metadata"]["resourceVersion"]}
+            status, answer = send(server, "PUT", path, {**policy, "metadata": metadata})
+        if status >= 300:
+            sys.exit(f"{path}: {answer['message']}")
+    if olds or news:
+        time.sleep(5)
 
 
 def send(server, method, path, body=None, headers={"Content-Type": "application/json"}):
@@ -92,11 +125,13 @@ def store(server, crds, objects):
 
 def rehearse(arguments, work, olds, stored):
     old = work / "old.json"
-    old.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(olds.values())}))
+    old_items = [*olds.values(), *policies(arguments.old).values()]
+    old.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": old_items}))
     objects = work / "objects.json"
     objects.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [one for _, one in stored]}))
     new = work / "new.json"
-    new.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(definitions(arguments.new).values())}))
+    new_items = [*definitions(arguments.new).values(), *policies(arguments.new).values()]
+    new.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": new_items}))
     command = [arguments.program, "rehearse", str(new), "--old", str(old), "-f", str(objects), "--offline", "--tries", "0"]
     (work / "page.txt").write_text(subprocess.run(command, capture_output=True, text=True).stdout)
     report = json.loads(subprocess.run([*command, "-o", "json"], capture_output=True, text=True).stdout)
@@ -123,7 +158,9 @@ def expected(item):
     """The answers that the rehearsal predicts: the next write, and a create of the object as it is."""
     if item is None:
         return True, True
-    return item.get("unrelatedEdit") != "blocked" and "unreadable" not in item, not item.get("errors") and "unreadable" not in item
+    is_readable, is_denied = "unreadable" not in item, bool(item.get("policies", {}).get("denied"))
+    is_written = item.get("unrelatedEdit") != "blocked" and is_readable and not is_denied
+    return is_written, not item.get("errors") and is_readable
 
 
 def missing(before, after, path=""):
@@ -164,7 +201,12 @@ def main():
         stored, rejected = store(server, olds, list(documents(arguments.objects)))
         read = {name: send(server, "GET", f"{DEFINITIONS}/{name}")[1] for name in olds}
         items, verdicts = rehearse(arguments, work, read, stored)
+        old_policies, new_policies = policies(arguments.old), policies(arguments.new)
+        replace_policies(server, {}, old_policies)
+        has_policies = bool(old_policies or new_policies)
+        denied = {one["metadata"]["uid"] for crd, one in stored if has_policies and not observed(server, crd, one)[0][0]}
         accepted = upgrade(server, news)
+        replace_policies(server, old_policies, new_policies)
         counts, differences = collections.Counter(), []
         for name, is_accepted in accepted.items():
             counts[f"CRD {'accepted' if is_accepted else 'rejected'}"] += 1
@@ -183,11 +225,16 @@ def main():
                 continue
             answers, now = observed(server, news[name], one)
             words = ["next write " + ("accepted" if answers[0] else "rejected"), "create " + ("accepted" if answers[1] else "rejected")]
-            lost, predicted = set(missing(one, now)), {field["path"] for field in (item or {}).get("lost", [])}
-            if now and lost != predicted:
-                differences.append(f"{one['kind']} {one['metadata']['name']}: the server loses {sorted(lost)}, the rehearsal {sorted(predicted)}")
+            lost, foretold = set(missing(one, now)), {field["path"] for field in (item or {}).get("lost", [])}
+            if now and lost != foretold:
+                differences.append(f"{one['kind']} {one['metadata']['name']}: the server loses {sorted(lost)}, the rehearsal {sorted(foretold)}")
+            predicted = expected(item)
+            if has_policies:
+                is_denied = one["metadata"]["uid"] in denied
+                words = ["denied before the upgrade, too"] if is_denied and not answers[0] else words[:1]
+                answers, predicted = (answers[0] or is_denied,), predicted[:1]
             counts[", ".join(words + (["loses fields"] if lost else []))] += 1
-            if answers != expected(item):
+            if answers != predicted:
                 differences.append(f"{one['kind']} {one['metadata']['name']}: the server {words}, the rehearsal {json.dumps(item)[:600]}")
     print(f"{len(stored)} objects stored, {rejected} rejected under the old CRDs; {len(items)} in the report")
     for words, count in sorted(counts.items()):

@@ -163,6 +163,15 @@ impl Plan {
         })
     }
 
+    /// Sends the new CRD to another server, which may have policies, and keeps its response.
+    ///
+    /// # Errors
+    /// The server cannot store the old CRD.
+    pub fn send_to(&mut self, server: &Server) -> Result<(), PlanError> {
+        self.answer = replace_definition(server, self.old.as_ref(), &self.new, self.now)?;
+        Ok(())
+    }
+
     /// Returns true if the server accepts the new CRD.
     pub fn is_accepted(&self) -> bool {
         matches!(self.answer.code, 200 | 201)
@@ -262,7 +271,7 @@ impl Plan {
                 let table = |server: &Server, version: &str, object: &Value| {
                     server.table_of(&self.name, version, std::slice::from_ref(object), self.now).unwrap_or_default()
                 };
-                cells(&table(old, &old_version, before), &table(&stage.new, &new_version, &after))
+                columns::changed_cells(&table(old, &old_version, before), &table(&stage.new, &new_version, &after))
             }
             _ => Vec::new(),
         };
@@ -297,7 +306,8 @@ impl Plan {
         address::object(&address::collection(&self.group, version, self.plural(), namespace), name)
     }
 
-    fn plural(&self) -> &str {
+    /// The plural name of the kind.
+    pub fn plural(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()
     }
 }
@@ -310,21 +320,30 @@ fn update(
     now: Timestamp,
 ) -> Result<(Server, Response), PlanError> {
     let server = Server::builder(releases.new, 0).without_managed_fields().build();
+    let answer = replace_definition(&server, old, new, now)?;
+    Ok((server, answer))
+}
+
+/// The response of a server that stores `old`, if there is one, to `new`.
+fn replace_definition(
+    server: &Server,
+    old: Option<&Value>,
+    new: &Value,
+    now: Timestamp,
+) -> Result<Response, PlanError> {
     let Some(old) = old else {
-        let answer = server.handle_owned(write(Operation::Create, address::DEFINITIONS, new.clone(), now));
-        return Ok((server, answer));
+        return Ok(server.handle_owned(write(Operation::Create, address::DEFINITIONS, new.clone(), now)));
     };
     server.seed_definition(old, now).map_err(PlanError::Old)?;
     let name = new.str_at(&["metadata", "name"]).unwrap_or_default();
     let path = address::object(address::DEFINITIONS, name);
-    let stored = read(&server, &path, now).map_err(PlanError::Unreadable)?;
+    let stored = read(server, &path, now).map_err(PlanError::Unreadable)?;
     let mut new = new.clone();
     let revision = stored.at(&["metadata", "resourceVersion"]).cloned().unwrap_or_default();
     if let Some(metadata) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("resourceVersion".to_owned(), revision);
     }
-    let answer = server.handle_owned(write(Operation::Replace, &path, new, now));
-    Ok((server, answer))
+    Ok(server.handle_owned(write(Operation::Replace, &path, new, now)))
 }
 
 /// The served versions of a CRD, the storage version first.
@@ -375,28 +394,6 @@ fn comparable(object: &Value, without_metadata: bool) -> Value {
         metadata.remove("resourceVersion");
     }
     object
-}
-
-/// The cells that differ in columns of the same name.
-fn cells(before: &Value, after: &Value) -> Vec<(String, String, String)> {
-    let row = |table: &Value| {
-        let names = table.get("columnDefinitions").and_then(Value::as_array).unwrap_or_default();
-        let cells = table.get("rows").and_then(Value::as_array).and_then(<[Value]>::first);
-        let cells = cells.and_then(|row| row.get("cells")).and_then(Value::as_array).unwrap_or_default();
-        let named = names.iter().filter_map(|n| n.str_at(&["name"])).map(str::to_owned);
-        named.zip(cells.iter().cloned()).collect::<Vec<_>>()
-    };
-    let after = row(after);
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => crdx_value::json::to_string(other),
-    };
-    let changed = row(before).into_iter().filter_map(|(name, was)| {
-        let (_, is) = after.iter().find(|(other, _)| *other == name)?;
-        (was != *is).then(|| (name, text(&was), text(is)))
-    });
-    changed.collect()
 }
 
 #[cfg(test)]

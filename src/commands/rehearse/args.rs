@@ -14,11 +14,11 @@ use std::path::PathBuf;
   # Offline: the new CRD, the current one and the stored objects
   kubectl crdx rehearse new-crd.yaml --old old-crd.yaml -f objects/ --offline
 
-  # The CRDs of an operator: what to do before, during and after its upgrade
+  # The CRDs, policies and webhooks of an operator: what to do before, during and after its upgrade
   kubectl crdx rehearse new/crds/ --old old/crds/ -f objects/ --offline
 
-  # The effect of an upgrade of the cluster from 1.34 to 1.37 on a CRD and its stored objects
-  kubectl crdx rehearse crd.yaml --old crd.yaml -f objects/ --offline \\
+  # The same for an upgrade of the cluster from 1.34 to 1.37: on which version to replace the CRDs
+  kubectl crdx rehearse new/crds/ --old old/crds/ -f objects/ --offline \\
     --kubernetes-version 1.34..1.37
 
   # The effect of an upgrade of the cluster to 1.37 on everything that it stores
@@ -39,13 +39,13 @@ tolerates most errors in fields that do not change.
 Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, or the CRD or a policy is \
 rejected, 2 rehearse cannot tell, or the usage is wrong.")]
 pub struct Rehearse {
-    /// A file, directory or archive with the new CRD, or with all CRDs of an operator
+    /// A file, directory or archive with the new CRD, or with all CRDs, admission policies and webhook configurations of an operator
     #[arg(value_name = "NEW_CRD", required_unless_present_any = ["policies", "kubernetes_version"], conflicts_with = "policies")]
     pub definition: Option<String>,
-    /// A file, directory or archive with the current CRDs, or git:REF for the new ones as of a commit [default: that of the cluster; with --offline none, and objects are read unchanged]
-    #[arg(long, value_name = "OLD_CRD")]
+    /// A file, directory or archive with the current ones, or git:REF for the new ones as of a commit [default: those of the cluster; with --offline none, and objects are read unchanged]
+    #[arg(long, value_name = "OLD_CRD", requires = "definition")]
     pub old: Option<String>,
-    /// A file or directory with the CRDs of the objects, for --policies [default: those of the cluster]
+    /// A file or directory with the CRDs of the objects, for --policies and for an upgrade of Kubernetes [default: those of the cluster]
     #[arg(long, value_name = "PATH", help_heading = "Files", conflicts_with = "definition")]
     pub crds: Vec<String>,
     /// A file or directory with stored objects, `-` for standard input; may be repeated; objects of other kinds are
@@ -57,7 +57,14 @@ pub struct Rehearse {
     #[arg(short = 'k', long, value_name = "DIR", group = "objects")]
     pub kustomize: Vec<PathBuf>,
     /// The number of other objects that the old CRD accepts to try for each version, as `kubectl crdx prove` does; 0 tries none
-    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Search", conflicts_with = "policies")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200,
+        help_heading = "Search",
+        requires = "definition",
+        conflicts_with = "policies"
+    )]
     pub tries: u32,
     /// The new admission policies.
     #[command(flatten)]

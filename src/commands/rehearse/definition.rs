@@ -1,18 +1,18 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
 use super::args;
+use super::matrix::{Matrix, MatrixPlan};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::possible_objects::PossibleObjects;
-use super::report::UpgradeReport;
 use super::report::definition::RehearsedObject;
-use crate::commands::definitions::definitions_at;
+use super::report::{UpgradeReport, UpgradedDefinition};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
-use crdx_engine::report::{Action, ObjectReport, RunNote, SourceLocation};
+use crdx_engine::rehearsal::{Plan, PlanError, RehearsalError, Releases, Stage};
+use crdx_engine::report::{Action, ObjectReport, RunNote};
 use crdx_engine::simulation::answer;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
@@ -61,15 +61,19 @@ pub fn run(
     let unusable = |message: String| Error::input_at(message, new.object.finder().start(), None);
     let (releases, note) = releases(args, &live)?;
     let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, args.printed_tries());
+    let matrix = MatrixPlan::new(&[(old.as_ref(), Some(&new))], &all_releases(args)?)?;
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
     let crd_item = definition_report(&new, &plan, &removed);
-    let report = UpgradeReport::new(&crd_item, &plan, &possible, streams.out.look(), args.quiet);
+    let matrix = matrix.matrix(&namespace);
+    let upgraded = UpgradedDefinition { item: &crd_item, plan: &plan, possible: &possible, matrix: &matrix };
+    let report = UpgradeReport::new(upgraded, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
-    let first = plan.stage().map_err(|error| unusable(error.to_string()))?;
-    let rehearsal = Upgrade::new(&plan, first, &namespace, &removed);
+    let upgrade = Upgrade::new(&plan, &namespace, &removed);
+    upgrade.prepare().map_err(|error| unusable(error.to_string()))?;
+    let rehearsal = DefinitionRehearsal { upgrade, matrix: &matrix };
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
     let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
@@ -119,29 +123,13 @@ pub fn releases(args: &args::Rehearse, live: &Live) -> Result<(Releases, Option<
     Ok((Releases::both(args.server.release_of_cluster(release, live.connection())?), note))
 }
 
-/// Returns the CRDs at `path`, at least one.
+/// Returns the releases of `--kubernetes-version` with the settings of the server, oldest first.
 ///
 /// # Errors
-/// There is no CRD, two have the same name, or a document cannot be read.
-pub fn definitions(path: &str, options: &InputOptions) -> Result<Vec<RehearsedDefinition>, Error> {
-    let mut found: Vec<RehearsedDefinition> = Vec::new();
-    for object in definitions_at(path, options) {
-        let object = object?;
-        let value = object.value().clone();
-        let new = RehearsedDefinition { object, value };
-        if let Some(first) = found.iter().find(|first| first.name() == new.name()) {
-            let (first, second) = (first.object.finder().start(), new.object.finder().start());
-            let message = format!("there are two CRDs {}, at {first} and at {second}", new.name());
-            return Err(Error::input_at(message, second, Some("give one of them")));
-        }
-        found.push(new);
-    }
-    if found.is_empty() {
-        let message = format!("there is no CustomResourceDefinition in {path}");
-        let help = "give the CRDs first, and the stored objects with -f";
-        return Err(Error::input_at(message, SourceLocation::source(&path.into()), Some(help)));
-    }
-    Ok(found)
+/// Returns an error if a server of a release does not accept the settings.
+pub fn all_releases(args: &args::Rehearse) -> Result<Vec<Release>, Error> {
+    let Some(set) = &args.kubernetes.kubernetes_version else { return Ok(Vec::new()) };
+    set.iter().map(|release| args.server.release(release)).collect()
 }
 
 /// Reads the existing CRD from the cluster.
@@ -151,6 +139,25 @@ pub fn existing_crd(live: &Live, name: &str) -> Result<Option<Value>, Error> {
         let help = Some(format!("{help}give the current CRD with --old, the stored objects with -f, and --offline"));
         crdx_cluster::Error { help, ..error }.into()
     })
+}
+
+/// The update of the CRD, alone and on every release.
+struct DefinitionRehearsal<'a> {
+    upgrade: Upgrade<'a>,
+    matrix: &'a Matrix<'a>,
+}
+
+impl Rehearsal for DefinitionRehearsal<'_> {
+    type Effect = RehearsedObject;
+
+    fn takes(&self, object: &Object, group: &str, kind: &str) -> bool {
+        self.upgrade.takes(object, group, kind)
+    }
+
+    fn rehearse(&self, object: Value, locator: &dyn FieldLocator) -> RehearsedObject {
+        self.matrix.add(&object, locator);
+        self.upgrade.rehearse(object, locator)
+    }
 }
 
 /// The update of the CRD, and the servers on which its effects are simulated.
@@ -164,13 +171,28 @@ pub struct Upgrade<'a> {
 }
 
 impl<'a> Upgrade<'a> {
-    pub fn new(plan: &'a Plan, stage: Stage, namespace: &'a str, removed: &RemovedVersions) -> Self {
-        Self { plan, stages: Mutex::new(vec![stage]), namespace, must_migrate: removed.needs_migration() }
+    pub fn new(plan: &'a Plan, namespace: &'a str, removed: &RemovedVersions) -> Self {
+        Self { plan, stages: Mutex::default(), namespace, must_migrate: removed.needs_migration() }
+    }
+
+    /// Creates the servers for the first object.
+    ///
+    /// # Errors
+    /// A server cannot store one of the CRDs.
+    pub fn prepare(&self) -> Result<(), PlanError> {
+        let stage = self.plan.stage()?;
+        lock(&self.stages).push(stage);
+        Ok(())
     }
 
     /// Returns true if the CRD defines the kind.
     pub fn is_of(&self, group: &str, kind: &str) -> bool {
         group == self.plan.group && kind == self.plan.kind
+    }
+
+    /// Returns the plural name of the kind.
+    pub fn plural(&self) -> &str {
+        self.plan.plural()
     }
 }
 

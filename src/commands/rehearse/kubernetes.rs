@@ -15,7 +15,7 @@ use crdx_cluster::Connection;
 use crdx_engine::documents::InputEntry;
 use crdx_engine::kubectl::{FieldValidation, RequestKind, Verb, request};
 use crdx_engine::rehearsal::kubernetes::StoredRequest;
-use crdx_engine::report::ObjectReport;
+use crdx_engine::report::{ObjectReport, RunNote};
 use crdx_input::InputOptions;
 use crdx_input::required::{Required, Sources};
 use crdx_output::secrets;
@@ -38,14 +38,14 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
     }
     let live = Live::new(args.cluster.target());
     let connection = if from_files { None } else { Some(connect(args, &live)?) };
-    let releases = steps_of_upgrade(releases, connection)?;
+    let (releases, note) = steps_of_upgrade(releases, connection)?;
     let options = args.reading.options();
     let streams = Streams::new(args.output, color);
     let mut sink = Sink::new(KubernetesReport::new(&releases, streams.out.look(), args.quiet), args.output, streams);
     sink.begin()?;
     let plan = plan(args, &releases, options.clone())?;
     let severities = args.severities.map();
-    let mut notes = Vec::new();
+    let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     for request in [StoredRequest::Create, StoredRequest::Update] {
         let plan = of_request(&plan, request, connection.is_none());
         let mut show = |mut item: ObjectReport| {
@@ -87,11 +87,18 @@ fn connect<'a>(args: &args::Rehearse, live: &'a Live) -> Result<&'a Connection, 
     Ok(live.connection()?)
 }
 
-/// Returns every release of the upgrade. A single version is the version after it; the version before it is that of the cluster.
-fn steps_of_upgrade(releases: &ReleaseSet, connection: Option<&Connection>) -> Result<ReleaseSet, Error> {
-    let oldest = match (releases.single(), connection) {
-        (None, _) => releases.oldest(),
-        (Some(_), Some(connection)) => crdx_cluster::simulated(Ok(connection)).release,
+/// Returns every release of the upgrade, and a note about the version of the cluster. A single version is the version after the upgrade; the
+/// version before it is that of the cluster.
+fn steps_of_upgrade(
+    releases: &ReleaseSet,
+    connection: Option<&Connection>,
+) -> Result<(ReleaseSet, Option<String>), Error> {
+    let (oldest, note) = match (releases.single(), connection) {
+        (None, _) => (releases.oldest(), None),
+        (Some(_), Some(connection)) => {
+            let crdx_cluster::Simulated { release, note } = crdx_cluster::simulated(Ok(connection));
+            (release, note)
+        }
         (Some(release), None) => {
             let message = format!("objects in files are rehearsed for an upgrade, and {release} is one version");
             let before = release.minor().previous();
@@ -110,7 +117,8 @@ fn steps_of_upgrade(releases: &ReleaseSet, connection: Option<&Connection>) -> R
         ));
     }
     let between = Release::known().filter(|one| oldest < *one && *one < newest);
-    Ok(ReleaseSet::from_releases(between.chain([oldest, newest])).unwrap_or_else(|| releases.clone()))
+    let all = ReleaseSet::from_releases(between.chain([oldest, newest])).unwrap_or_else(|| releases.clone());
+    Ok((all, note))
 }
 
 /// Returns the simulation for the objects of files, on servers of all releases.

@@ -1,69 +1,120 @@
-//! `rehearse NEW_CRDS`: shows the effects of all CRDs of an operator on their stored objects, and the steps of its upgrade.
+//! `rehearse NEW_CRDS`: shows the effects of all CRDs, policies and webhook configurations of an operator on stored objects, and the
+//! steps of its upgrade.
 
+use super::admission::{AdmissionRehearsal, AdmissionUpgrade, Sides};
 use super::args;
-use super::definition::{RehearsedDefinition, Upgrade, existing_crd, has_files, releases};
+use super::definition::{Upgrade, all_releases, existing_crd, has_files, releases};
+use super::matrix::{Matrix, MatrixPlan};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
-use super::planned::{DeletedDefinition, OperatorObject, PlannedDefinition, deletion, plan};
-use super::report::operator::OperatorReport;
+use super::planned::{DefinitionEffect, DeletedDefinition, OperatorObject, PlannedDefinition, deletion, plan};
+use super::policies::matched_resources;
+use super::report::operator::{OperatorReport, Upgraded};
+use super::side::OperatorSide;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::Color;
 use crate::commands::sink::{Ending, Sink, Streams};
+use crate::commands::terminal;
 use crdx_engine::rehearsal::Plan;
+use crdx_engine::rehearsal::policies::ReadDefinition;
 use crdx_engine::report::RunNote;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
 use crdx_input::InputOptions;
+use crdx_runner::simulation::admission::{PolicyOptions, Reading};
 use crdx_runner::simulation::live::Live;
-use crdx_value::Value;
+use crdx_types::resources::plural;
 use crdx_value::release::ReleaseSet;
+use crdx_value::{Value, group_version};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Rehearses the new CRDs, each with the old one of its name.
+/// Rehearses the new CRDs, each with the old one of its name, and the new policies and webhook configurations.
 ///
 /// # Errors
 /// There is no result, or output cannot be written.
 pub fn run(
     args: &args::Rehearse,
-    (news, olds): (Vec<RehearsedDefinition>, Vec<RehearsedDefinition>),
+    (new, mut old): (OperatorSide, OperatorSide),
     options: &InputOptions,
     color: Color,
 ) -> Result<Exit, Error> {
     let streams = Streams::new(args.output, color);
     let target = args.cluster.target();
-    let live = Live::new(target.clone());
+    let live = Arc::new(Live::new(target.clone()));
     let (releases, note) = releases(args, &live)?;
-    let mut olds: BTreeMap<String, RehearsedDefinition> =
-        olds.into_iter().map(|old| (old.name().to_owned(), old)).collect();
-    let mut planned = Vec::new();
-    for new in news {
-        let old = match (&args.old, olds.remove(new.name())) {
-            (Some(_), old) => old.map(|old| old.value),
-            (None, _) if args.cluster.is_offline() => None,
-            (None, _) => existing_crd(&live, new.name())?,
-        };
-        let read = old.clone().filter(|_| args.old.is_none());
-        planned.push(plan(&new, old, read, releases, args.printed_tries())?);
+    let reads_old = args.old.is_none() && !args.cluster.is_offline();
+    if reads_old && new.has_admission() {
+        old.others = OperatorSide::existing_admission(&new, live.connection()?)?;
     }
-    let deleted: Vec<DeletedDefinition> =
-        olds.into_values().map(|old| deletion(&old, releases)).collect::<Result<_, _>>()?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
+    let has_cluster = !args.cluster.is_offline() && crdx_cluster::is_configured(&target);
+    let policies = PolicyOptions { requests: args.policies.options().requests, ..PolicyOptions::default() };
+    let reading = Reading {
+        options: &policies,
+        input: options.clone(),
+        live: has_cluster.then_some(&live),
+        objects: Some(live.objects()),
+        namespace: &namespace,
+    };
+    let sides = Sides { reading, now: terminal::now() };
+    let (new_side, old_side) = ((&new, releases.new), (&old, releases.old));
+    let admission = AdmissionUpgrade::new(&sides, new_side, old_side);
+    let mut olds: BTreeMap<String, Value> =
+        old.definitions.iter().map(|old| (old.name().to_owned(), old.value.clone())).collect();
+    let mut planned = Vec::new();
+    let mut pairs = Vec::new();
+    for one in &new.definitions {
+        let given = olds.remove(one.name());
+        let old = if reads_old { existing_crd(&live, one.name())? } else { given };
+        let read = old.clone().filter(|_| reads_old);
+        pairs.push((old.clone(), Some(one)));
+        planned.push(plan(one, old, read, releases, args.printed_tries(), &admission)?);
+    }
+    let is_deleted = |name: &str| olds.contains_key(name);
+    let removed = old.definitions.iter().filter(|old| is_deleted(old.name()));
+    let deleted: Vec<DeletedDefinition> = removed.map(|old| deletion(old, releases)).collect::<Result<_, _>>()?;
+    pairs.extend(olds.values().map(|old| (Some(old.clone()), None)));
+    let matrix = {
+        let pairs: Vec<_> = pairs.iter().map(|(old, new)| (old.as_ref(), *new)).collect();
+        MatrixPlan::new(&pairs, &all_releases(args)?)?
+    };
+    let matrix = matrix.matrix(&namespace);
     let update = |one| update(one, &namespace);
     let updates = planned.iter().map(update).collect::<Result<_, _>>()?;
-    let operator = Operator { updates, deleted: &deleted, namespace: &namespace };
-    let report = OperatorReport::new(&planned, &deleted, streams.out.look(), args.quiet);
+    let read_definition = || -> ReadDefinition<'_> {
+        Box::new(|group: &str, kind: &str| {
+            let connection = live.connection().ok().filter(|_| has_cluster)?;
+            connection.definitions_of(&[(group, kind)]).pop()?.ok()?
+        })
+    };
+    let policies = admission.rehearsal(new_side, old_side, read_definition);
+    let operator = Operator { updates, deleted: &deleted, policies, matrix: &matrix, namespace: &namespace };
+    let upgraded = Upgraded { planned: &planned, deleted: &deleted, admission: &admission, matrix: &matrix, releases };
+    let report = OperatorReport::new(upgraded, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(planned.iter().filter_map(|one| one.removed_versions.note()));
+    notes.extend(admission.notes.iter().cloned());
     let mut run = RehearsalRun { args, rehearsal: &operator, sink: &mut sink, notes: &mut notes };
     if has_files(args) {
         run.files(options)?;
     } else {
+        let connection = live.connection()?;
         let updated = planned.iter().map(|one| (&one.plan, one.read.clone()));
+        let mut listed = Vec::new();
         for (plan, definition) in updated.chain(deleted.iter().map(|one| (&one.plan, None))) {
             if let Some(path) = plan.collection() {
-                run.collection(live.connection()?, Collection { path, definition, types: None })?;
+                listed.push(plan.name.clone());
+                run.collection(connection, Collection { path, definition, types: None })?;
+            }
+        }
+        let matched = admission.given().map(|given| matched_resources(connection, given)).transpose()?;
+        for (resource, definition) in matched.unwrap_or_default() {
+            if !listed.contains(&format!("{}.{}", resource.plural, resource.group)) {
+                let types = (group_version::api_version(&resource.group, &resource.version), resource.kind.clone());
+                run.collection(connection, Collection { path: resource.path(None), definition, types: Some(types) })?;
             }
         }
     }
@@ -75,14 +126,17 @@ pub fn run(
 
 fn update<'a>(planned: &'a PlannedDefinition, namespace: &'a str) -> Result<Upgrade<'a>, Error> {
     let PlannedDefinition { plan, item, removed_versions, .. } = planned;
-    let stage = plan.stage().map_err(|error| Error::input_at(error.to_string(), item.location.clone(), None))?;
-    Ok(Upgrade::new(plan, stage, namespace, removed_versions))
+    let upgrade = Upgrade::new(plan, namespace, removed_versions);
+    upgrade.prepare().map_err(|error| Error::input_at(error.to_string(), item.location.clone(), None))?;
+    Ok(upgrade)
 }
 
-/// The updates and deletions of the CRDs of an operator.
+/// The updates and deletions of the CRDs of an operator, and its new policies.
 struct Operator<'a> {
     updates: Vec<Upgrade<'a>>,
     deleted: &'a [DeletedDefinition],
+    policies: Option<AdmissionRehearsal<'a>>,
+    matrix: &'a Matrix<'a>,
     namespace: &'a str,
 }
 
@@ -91,26 +145,53 @@ impl Operator<'_> {
         let plans = self.deleted.iter().map(|one| &one.plan).enumerate();
         plans.into_iter().find(|(_, plan)| plan.group == group && plan.kind == kind)
     }
+
+    fn updated(&self, group: &str, kind: &str) -> Option<(usize, &Upgrade<'_>)> {
+        self.updates.iter().enumerate().find(|(_, update)| update.is_of(group, kind))
+    }
+
+    /// Returns the policies and webhooks, if one has a rule for a kind that is still there after the upgrade.
+    fn policies(&self, group: &str, kind: &str) -> Option<&AdmissionRehearsal<'_>> {
+        let policies = self.policies.as_ref()?;
+        let plural = self.updated(group, kind).map_or_else(|| plural(kind), |(_, update)| update.plural().to_owned());
+        let is_deleted = self.deleted(group, kind).is_some();
+        // Policies do not apply to policies, and CRDs are the other part of the upgrade.
+        let is_excluded = matches!(group, crdx_server::policies::GROUP | crdx_server::crd::GROUP);
+        (!is_deleted && !is_excluded && policies.takes(group, &plural)).then_some(policies)
+    }
+
+    fn definition_effect(&self, object: &Value, locator: &dyn FieldLocator) -> Option<DefinitionEffect> {
+        let (group, kind) = group_and_kind(object);
+        if let Some((index, update)) = self.updated(group, kind) {
+            let effect = update.rehearse(object.clone(), locator);
+            return Some(DefinitionEffect::Updated(index, Box::new(effect)));
+        }
+        let (index, plan) = self.deleted(group, kind)?;
+        let namespace =
+            if plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
+        Some(DefinitionEffect::Deleted(index, identity::identity(object, namespace), locator.start()))
+    }
+}
+
+fn group_and_kind(object: &Value) -> (&str, &str) {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    (group_version::group(api_version), object.str_at(&["kind"]).unwrap_or_default())
 }
 
 impl Rehearsal for Operator<'_> {
     type Effect = OperatorObject;
 
-    fn takes(&self, object: &Object, group: &str, kind: &str) -> bool {
-        self.updates.iter().any(|update| update.takes(object, group, kind)) || self.deleted(group, kind).is_some()
+    fn takes(&self, _: &Object, group: &str, kind: &str) -> bool {
+        self.updated(group, kind).is_some()
+            || self.deleted(group, kind).is_some()
+            || self.policies(group, kind).is_some()
     }
 
     fn rehearse(&self, object: Value, locator: &dyn FieldLocator) -> OperatorObject {
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let group = crdx_value::group_version::group(api_version).to_owned();
-        let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
-        if let Some((index, update)) = self.updates.iter().enumerate().find(|(_, update)| update.is_of(&group, &kind)) {
-            return OperatorObject::Updated(index, Box::new(update.rehearse(object, locator)));
-        }
-        let deleted = self.deleted(&group, &kind);
-        let is_namespaced = deleted.is_none_or(|(_, plan)| plan.namespaced);
-        let namespace = if is_namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
-        let index = deleted.map_or(self.deleted.len(), |(index, _)| index);
-        OperatorObject::Deleted(index, identity::identity(&object, namespace), locator.start())
+        let (group, kind) = group_and_kind(&object);
+        self.matrix.add(&object, locator);
+        let definition = self.definition_effect(&object, locator);
+        let policies = self.policies(group, kind);
+        OperatorObject { definition, admission: policies.map(|policies| policies.rehearse(object, locator)) }
     }
 }

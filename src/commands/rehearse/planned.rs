@@ -1,11 +1,12 @@
 //! The CRDs of an operator before and after its upgrade.
 
+use super::admission::{AdmissionEffect, AdmissionUpgrade};
 use super::definition::{RehearsedDefinition, definition_report};
 use super::possible_objects::PossibleObjects;
 use super::report::definition::RehearsedObject;
 use crate::commands::error::Error;
 use crate::commands::terminal;
-use crdx_engine::rehearsal::{Plan, Releases};
+use crdx_engine::rehearsal::{Plan, PlanError, Releases};
 use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::removed_versions::RemovedVersions;
@@ -33,15 +34,21 @@ pub struct DeletedDefinition {
     pub location: SourceLocation,
 }
 
-/// An object of the operator.
-pub enum OperatorObject {
-    /// An object of a CRD that is updated, by the index of the CRD.
+/// The effects of the upgrade on an object: by its CRD, by the new policies and webhooks, or both.
+pub struct OperatorObject {
+    pub definition: Option<DefinitionEffect>,
+    pub admission: Option<AdmissionEffect>,
+}
+
+/// The effect of the new CRDs on an object.
+pub enum DefinitionEffect {
+    /// The CRD is updated, by its index.
     Updated(usize, Box<RehearsedObject>),
-    /// An object of a CRD that disappears, by the index of the CRD.
+    /// The CRD disappears, by its index.
     Deleted(usize, Identity, SourceLocation),
 }
 
-/// Plans the update of `old`, which may have been read from the cluster, to `new`.
+/// Plans the update of `old`, which may have been read from the cluster, to `new`, while the old policies are in force.
 ///
 /// # Errors
 /// A CRD cannot be read.
@@ -51,12 +58,18 @@ pub fn plan(
     read: Option<Value>,
     releases: Releases,
     tries: u32,
+    admission: &AdmissionUpgrade<'_>,
 ) -> Result<PlannedDefinition, Error> {
     let removed_versions = old.as_ref().map(|old| RemovedVersions::between(old, &new.value)).unwrap_or_default();
     let storage = (old.as_ref().map(storage_version), storage_version(&new.value));
     let possible = PossibleObjects::search(old.as_ref(), &new.value, releases, tries);
-    let plan = Plan::new(old, new.value.clone(), releases, terminal::now())
-        .map_err(|error| Error::input_at(error.to_string(), new.object.finder().start(), None))?;
+    let unusable = |error: PlanError| Error::input_at(error.to_string(), new.object.finder().start(), None);
+    let mut plan = Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(unusable)?;
+    if plan.is_accepted()
+        && let Some(server) = admission.server_of_definitions(releases.new)
+    {
+        plan.send_to(&server).map_err(unusable)?;
+    }
     let item = definition_report(new, &plan, &removed_versions);
     Ok(PlannedDefinition { plan, item, removed_versions, storage, possible, read })
 }

@@ -138,7 +138,7 @@ impl Rehearsal for NewPolicies<'_> {
 
 /// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in
 /// kinds that can be listed and written.
-fn matched_resources(
+pub fn matched_resources(
     connection: &crdx_cluster::Connection,
     admission: &Admission,
 ) -> Result<Vec<(Resource, Option<Value>)>, crdx_cluster::Error> {

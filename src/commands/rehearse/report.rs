@@ -1,6 +1,7 @@
-//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), of the CRDs of an [`operator`], of new [`policies`], or of an upgrade
+//! The reports of `rehearse`: the effects of a new CRD ([`definition`]), of the CRDs and policies of an [`operator`], of new [`policies`], or of an upgrade
 //! of [`kubernetes`].
 
+pub mod admission;
 pub mod definition;
 pub mod kubernetes;
 mod kubernetes_counts;
@@ -11,6 +12,7 @@ mod operator_page;
 pub mod page;
 pub mod policies;
 
+use super::matrix::Matrix;
 use super::objects::Rehearsed;
 use super::possible_objects::{self, PossibleObjects};
 use crate::commands::exit::Exit;
@@ -69,11 +71,19 @@ impl Common {
     }
 }
 
+/// The update of a CRD.
+#[derive(Clone, Copy)]
+pub struct UpgradedDefinition<'a> {
+    /// The server's response to the new CRD.
+    pub item: &'a ObjectReport,
+    pub plan: &'a Plan,
+    pub possible: &'a PossibleObjects,
+    pub matrix: &'a Matrix<'a>,
+}
+
 /// The effects of a new CRD.
 pub struct UpgradeReport<'a> {
-    crd: &'a ObjectReport,
-    plan: &'a Plan,
-    possible: &'a PossibleObjects,
+    upgraded: UpgradedDefinition<'a>,
     common: Common,
     /// Effects that many objects share.
     repeated: Repeated,
@@ -81,26 +91,21 @@ pub struct UpgradeReport<'a> {
 }
 
 impl<'a> UpgradeReport<'a> {
-    /// Creates a report without objects. `crd` is the server's response to the new CRD.
-    pub fn new(
-        crd: &'a ObjectReport,
-        plan: &'a Plan,
-        possible: &'a PossibleObjects,
-        look: TableStyle,
-        quiet: bool,
-    ) -> Self {
+    /// Creates a report without objects.
+    pub fn new(upgraded: UpgradedDefinition<'a>, look: TableStyle, quiet: bool) -> Self {
         let common = Common::new(definition::COLUMNS, look, quiet);
-        Self { crd, plan, possible, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
+        Self { upgraded, common, repeated: Repeated::default(), counts: definition::EffectCounts::default() }
     }
 
     /// Returns the exit code.
     pub fn exit(&self) -> Exit {
-        if self.counts.is_unsure() || self.crd.verdict == Verdict::CannotTell {
+        let UpgradedDefinition { item, plan, matrix, .. } = self.upgraded;
+        if self.counts.is_unsure() || item.verdict == Verdict::CannotTell {
             Exit::CannotTell
-        } else if self.counts.breaks() || !self.plan.is_accepted() {
+        } else if self.counts.breaks() || !plan.is_accepted() {
             Exit::Rejected
         } else {
-            Exit::Accepted
+            matrix.exit()
         }
     }
 }
@@ -137,13 +142,14 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn begin_cases(&mut self) -> Vec<Case> {
-        vec![definition::definition_case(self.crd, &self.plan.columns, self.possible)]
+        let UpgradedDefinition { item, plan, possible, .. } = self.upgraded;
+        vec![definition::definition_case(item, &plan.columns, possible)]
     }
 
     /// Returns the server's response to the new CRD.
     fn begin_text(&mut self) -> String {
         let mut text = String::new();
-        let Self { crd, plan, common, .. } = self;
+        let Self { upgraded: UpgradedDefinition { item: crd, plan, .. }, common, .. } = self;
         if crd.verdict == Verdict::Accepted {
             let releases = plan.releases();
             let upgrade = match releases.single() {
@@ -189,18 +195,22 @@ impl Report for UpgradeReport<'_> {
     }
 
     fn members(&mut self, end: &Ending) -> Vec<(&'static str, Value)> {
-        vec![
-            ("definition", json::value(self.crd)),
-            ("columns", definition::columns_value(&self.plan.columns)),
-            ("possibleObjects", self.possible.value()),
+        let UpgradedDefinition { item, plan, possible, matrix } = self.upgraded;
+        let mut members = vec![
+            ("definition", json::value(item)),
+            ("columns", definition::columns_value(&plan.columns)),
+            ("possibleObjects", possible.value()),
             ("kubernetesVersions", json::releases(end.releases.iter())),
             ("notes", json::notes(end.notes)),
             ("summary", self.counts.value()),
-        ]
+        ];
+        members.extend(matrix.members());
+        members
     }
 
     fn page(&mut self, end: &Ending) -> Page {
-        let head = page::head(&self.counts, self.crd, (&self.plan.columns, self.possible), end.releases);
+        let UpgradedDefinition { item, plan, possible, matrix } = self.upgraded;
+        let head = page::head(&self.counts, item, (&plan.columns, possible), end.releases) + &matrix.html();
         Page { head, ..page::objects() }
     }
 
@@ -210,8 +220,10 @@ impl Report for UpgradeReport<'_> {
             repeated.extend([&*printable::line(&line), "\n"]);
         }
         out.details(&repeated)?;
-        let possible = self.common.possible(std::iter::once((self.plan.name.as_str(), self.possible)));
-        self.common.end(&(possible + &self.counts.text()), out)
+        let UpgradedDefinition { plan, possible, matrix, .. } = self.upgraded;
+        let possible = self.common.possible(std::iter::once((plan.name.as_str(), possible)));
+        let matrix = matrix.text(self.common.look);
+        self.common.end(&(possible + &matrix + &self.counts.text()), out)
     }
 }
 

@@ -1,6 +1,10 @@
 //! The steps of an upgrade: what to do before, during and after it.
 
+mod admission;
+
+use super::admission::AdmissionUpgrade;
 use super::planned::{DeletedDefinition, PlannedDefinition};
+use super::report::admission::AdmissionCounts;
 use super::report::definition::{EffectCounts, plural};
 use crdx_engine::report::Verdict;
 use crdx_value::{Value, json, object};
@@ -37,6 +41,7 @@ impl UpgradeSteps {
     pub fn new(
         updates: impl Iterator<Item = (PlannedUpdate, EffectCounts)>,
         deleted: &[(&DeletedDefinition, usize)],
+        (admission, counts): (&AdmissionUpgrade<'_>, &AdmissionCounts),
     ) -> Self {
         let mut steps = Self::default();
         let mut files = BTreeSet::new();
@@ -49,6 +54,7 @@ impl UpgradeSteps {
             }
             steps.after(&update, &counts);
         }
+        steps.add_admission(admission, counts, files);
         for (definition, count) in deleted {
             let name = &definition.name;
             if *count > 0 {
@@ -192,7 +198,11 @@ mod tests {
             file: "crds.yaml".to_owned(),
             storage: (Some("v1beta1".to_owned()), "v1".to_owned()),
         };
-        let steps = UpgradeSteps::new([(update, EffectCounts::default())].into_iter(), &[]);
+        let steps = UpgradeSteps::new(
+            [(update, EffectCounts::default())].into_iter(),
+            &[],
+            (&AdmissionUpgrade::default(), &AdmissionCounts::default()),
+        );
         assert_eq!(
             steps.text(),
             "During the upgrade:\n  1. replace the CRDs of crds.yaml\n     kubectl apply --server-side --force-conflicts -f crds.yaml\n\

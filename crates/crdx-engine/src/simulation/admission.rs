@@ -29,7 +29,7 @@ use crdx_server::policies::model::{MatchResources, Policy, PolicyKind};
 use crdx_server::policies::rbac::Rbac;
 use crdx_server::policies::request::Kind;
 use crdx_server::server::{Server, ServerBuilder, Timestamp, UserInfo};
-use crdx_server::webhooks::model::configurations;
+use crdx_server::webhooks::model::{Webhook, configurations};
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use objects::PolicyInput;
@@ -209,6 +209,12 @@ impl Admission {
         let mut constraints =
             self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
         constraints.any(|constraints| names(&constraints, group, plural))
+    }
+
+    /// Returns true if a webhook has a rule for a resource, with any version and operations.
+    pub fn has_webhook_for(&self, group: &str, plural: &str) -> bool {
+        let read = |given: &PolicyInput| Webhook::read_all(&given.object, policy_kind(&given.object), Release::NEWEST);
+        self.objects.webhooks.iter().flat_map(read).any(|webhook| names(&webhook.criteria, group, plural))
     }
 
     /// Returns the policies in files that have a rule for a resource, with any version.

@@ -524,6 +524,11 @@ pub fn columns_value(changes: &[ColumnChange]) -> Value {
 
 /// Returns an object as JSON.
 pub fn value(entry: &RehearsedObject) -> Value {
+    members(entry).into()
+}
+
+/// Returns the members of an object in JSON.
+pub fn members(entry: &RehearsedObject) -> Map {
     let mut members = identified(&entry.identity, &entry.location);
     let mut put = |key: &str, value: Value| members.insert(key.to_owned(), value);
     if entry.must_migrate {
@@ -567,7 +572,7 @@ pub fn value(entry: &RehearsedObject) -> Value {
             }
         }
     }
-    members.into()
+    members
 }
 
 /// Returns the paths and values of a difference in JSON.

@@ -7,10 +7,7 @@ use crdx_engine::report::{Identity, ObjectReport};
 use crdx_output::html::{Colour, Count};
 use crdx_value::Value;
 use crdx_value::release::ReleaseSet;
-use std::collections::BTreeMap;
-
-/// The maximum number of kinds that are counted separately.
-const MAX_KINDS: usize = 1000;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of objects by effect.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +34,8 @@ struct KindCounts {
     not_served: usize,
     /// The version to which manifests are changed.
     served_as: Option<String>,
-    create_rejected: usize,
+    /// The namespaces and names of objects whose create is rejected, and whose update is not.
+    until_create: BTreeSet<(Option<String>, String)>,
     update_rejected: usize,
     deprecated: usize,
     /// The server's warning.
@@ -46,7 +44,7 @@ struct KindCounts {
 }
 
 impl KubernetesCounts {
-    /// Counts the answers to a request. Each object is counted with its create; an object whose version is not served has the same
+    /// Counts the answers to a request; all creates come before the updates. Each object is counted with its create; an object whose version is not served has the same
     /// answer to both requests.
     pub fn add(&mut self, request: StoredRequest, item: &ObjectReport, effect: &KubernetesEffect) {
         let is_create = request == StoredRequest::Create;
@@ -55,8 +53,8 @@ impl KubernetesCounts {
         let Identity { api_version, kind, .. } = &item.identity;
         let key = (api_version.clone(), kind.clone());
         let mut none = KindCounts::default();
-        let has_room = self.kinds.len() < MAX_KINDS || self.kinds.contains_key(&key);
-        let of_kind = if has_room && effect.is_touched() { self.kinds.entry(key).or_default() } else { &mut none };
+        let of_kind = if effect.is_touched() { self.kinds.entry(key).or_default() } else { &mut none };
+        let name = || (item.identity.namespace.clone(), item.identity.name.clone());
         match (effect.outcome, request) {
             (ReleaseOutcome::AlreadyRejected, StoredRequest::Create) => self.already_rejected += 1,
             (ReleaseOutcome::NotServed, StoredRequest::Create) => {
@@ -68,11 +66,12 @@ impl KubernetesCounts {
             | (ReleaseOutcome::AlreadyRejected | ReleaseOutcome::NotServed, StoredRequest::Update) => {}
             (ReleaseOutcome::Rejected, StoredRequest::Create) => {
                 self.create_rejected += 1;
-                of_kind.create_rejected += 1;
+                of_kind.until_create.insert(name());
             }
             (ReleaseOutcome::Rejected, StoredRequest::Update) => {
                 self.update_rejected += 1;
                 of_kind.update_rejected += 1;
+                of_kind.until_create.remove(&name());
             }
             (ReleaseOutcome::CannotTell, StoredRequest::Create) => self.create_unknown += 1,
             (ReleaseOutcome::CannotTell, StoredRequest::Update) => self.update_unknown += 1,
@@ -185,7 +184,7 @@ impl KindCounts {
             let text = format!("fix the objects of {name} ({}) whose next update is rejected", self.update_rejected);
             steps.push(step(text));
         }
-        let until_create = self.create_rejected.saturating_sub(self.update_rejected);
+        let until_create = self.until_create.len();
         if until_create > 0 {
             let text = format!(
                 "fix the objects of {name} ({until_create}) that are valid only until the next create: restoring or re-creating them is rejected"
@@ -224,17 +223,25 @@ mod tests {
             is_stored_differently: false,
         };
         let mut counts = KubernetesCounts::default();
-        for updated in [ReleaseOutcome::Accepted, ReleaseOutcome::Rejected] {
-            counts.add(StoredRequest::Create, &item, &effect(ReleaseOutcome::Rejected));
-            counts.add(StoredRequest::Update, &item, &effect(updated));
+        let answers = [
+            ("kept", ReleaseOutcome::Rejected, ReleaseOutcome::Accepted),
+            ("broken", ReleaseOutcome::Rejected, ReleaseOutcome::Rejected),
+            ("odd", ReleaseOutcome::Accepted, ReleaseOutcome::Rejected),
+        ];
+        for request in [StoredRequest::Create, StoredRequest::Update] {
+            for (name, created, updated) in &answers {
+                name.clone_into(&mut item.identity.name);
+                let outcome = if request == StoredRequest::Create { created } else { updated };
+                counts.add(request, &item, &effect(*outcome));
+            }
         }
-        assert_eq!(counts.line(), "2 objects: 2 rejected when created, 1 rejected when updated");
+        assert_eq!(counts.line(), "3 objects: 1 untouched, 2 rejected when created, 2 rejected when updated");
         let steps = counts.steps(&"1.35,1.36".parse().unwrap());
         let before: Vec<&str> = steps.before.iter().map(|step| step.text.as_str()).collect();
         assert_eq!(
             before,
             [
-                "fix the objects of v1 Service (1) whose next update is rejected",
+                "fix the objects of v1 Service (2) whose next update is rejected",
                 "fix the objects of v1 Service (1) that are valid only until the next create: restoring or re-creating them is rejected"
             ]
         );

@@ -122,7 +122,8 @@ fn column(change: &ColumnChange) -> String {
     format!("<li class=\"{class}\"><b>{sign}</b>{} of {}: {}</li>", escaped(name), escaped(version), escaped(&words))
 }
 
-fn next_write(entry: &RehearsedObject) -> (&'static str, Colour) {
+/// Returns the answer to the next write of an object.
+pub fn next_write(entry: &RehearsedObject) -> (&'static str, Colour) {
     match &entry.outcome {
         Ok(ObjectOutcome { edit: Edit::Untried, difference, .. }) if !difference.lost.is_empty() => {
             ("loses fields", Colour::Unsure)
@@ -150,18 +151,26 @@ pub fn objects() -> SinkPage {
 
 /// Formats the `n`th object.
 pub fn item(entry: &RehearsedObject, n: usize) -> PageItem {
-    PageItem { rank: rank(entry), group: Some(group(entry)), row: row(entry, n), details: details(entry, n) }
+    item_with(entry, n, next_write(entry), "")
 }
 
-/// Returns the group of an object on the page. All of these objects need attention.
-fn group(entry: &RehearsedObject) -> ItemGroup {
-    let (verdict, colour) = next_write(entry);
-    ItemGroup { label: entry.identity.kind.clone(), verdict, colour, is_problem: true }
+/// Formats the `n`th object with another answer to its next write, and with more details.
+pub fn item_with(entry: &RehearsedObject, n: usize, next: (&'static str, Colour), more: &str) -> PageItem {
+    let (verdict, colour) = next;
+    let label = entry.identity.kind.clone();
+    // All of these objects need attention.
+    let group = ItemGroup { label, verdict, colour, is_problem: true };
+    PageItem {
+        rank: rank(colour),
+        group: Some(group),
+        row: row(entry, n, next),
+        details: details(entry, n, next, more),
+    }
 }
 
 /// Returns the rank of an object on the page: invalid objects first, then uncertain ones, then the others.
-fn rank(entry: &RehearsedObject) -> usize {
-    match next_write(entry).1 {
+pub fn rank(colour: Colour) -> usize {
+    match colour {
         Colour::Bad => 0,
         Colour::Unsure => 1,
         _ => 2,
@@ -169,8 +178,7 @@ fn rank(entry: &RehearsedObject) -> usize {
 }
 
 /// Formats the row of the `n`th object.
-fn row(entry: &RehearsedObject, n: usize) -> String {
-    let (words, colour) = next_write(entry);
+fn row(entry: &RehearsedObject, n: usize, (words, colour): (&str, Colour)) -> String {
     let counts = match &entry.outcome {
         Ok(outcome) => {
             let difference = &outcome.difference;
@@ -195,8 +203,7 @@ fn row(entry: &RehearsedObject, n: usize) -> String {
 }
 
 /// Formats the details of the `n`th object.
-fn details(entry: &RehearsedObject, n: usize) -> String {
-    let (words, colour) = next_write(entry);
+fn details(entry: &RehearsedObject, n: usize, (words, colour): (&str, Colour), more: &str) -> String {
     let mut text = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"{words}\">\n<h3>{} {} {}</h3>\n<p class=\"place\">{}</p>\n",
         colour.class(),
@@ -211,6 +218,7 @@ fn details(entry: &RehearsedObject, n: usize) -> String {
             text.push_str(&message(MessageSeverity::Error, reason.as_str(), None, None));
         }
     }
+    text.push_str(more);
     text.push_str("</section>\n");
     text
 }

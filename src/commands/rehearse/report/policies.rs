@@ -68,9 +68,25 @@ impl PolicyCounts {
         self.cannot_tell > 0
     }
 
+    /// The number of objects for which the effect is unknown.
+    pub fn unknown(&self) -> usize {
+        self.cannot_tell
+    }
+
+    /// The number of objects that would be denied.
+    pub fn all_denied(&self) -> usize {
+        self.all.denied
+    }
+
     /// Returns true if some object would be denied.
     pub fn denies(&self) -> bool {
         self.all.denied > 0
+    }
+
+    /// Returns the names of the policies that deny objects, with the number of objects.
+    pub fn denied(&self) -> impl Iterator<Item = (&str, usize)> {
+        let denied = self.policies.iter().filter(|(_, (_, numbers))| numbers.denied > 0);
+        denied.map(|((_, name), (_, numbers))| (name.as_str(), numbers.denied))
     }
 
     /// Formats the table of policies and the summary.
@@ -189,6 +205,14 @@ pub const COLUMNS: &[Column] = &[
     Column::note("NOTE"),
 ];
 
+/// Returns the effects with the names of the policies.
+pub fn words(effects: &Effects) -> String {
+    let Effects { denied, warned, audited, changed, .. } = effects;
+    let words = [(denied, "denies"), (warned, "warns"), (audited, "audits"), (changed, "changes")];
+    let each = words.iter().flat_map(|(policies, does)| policies.iter().map(move |(_, name)| format!("{name} {does}")));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the row of an object.
 pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
     let next = match item.verdict {
@@ -197,16 +221,13 @@ pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
         Verdict::CannotTell => Cell::painted("cannot tell", Paint::Red),
         _ => Cell::from("accepted"),
     };
-    let Effects { denied, warned, audited, changed, .. } = effects;
-    let words = [(denied, "denies"), (warned, "warns"), (audited, "audits"), (changed, "changes")];
-    let each = words.iter().flat_map(|(policies, does)| policies.iter().map(move |(_, name)| format!("{name} {does}")));
     let note = if effects.refused_anyway { "without the new policies, too" } else { &item.reason };
     vec![
         Cell::from(item.location.to_string()),
         Cell::from(&item.identity.kind),
         Cell::from(item.identity.full_name()),
         next,
-        Cell::from(each.collect::<Vec<_>>().join(", ")),
+        Cell::from(words(effects)),
         Cell::from(note),
     ]
 }

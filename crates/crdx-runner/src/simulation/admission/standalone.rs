@@ -4,7 +4,7 @@ use super::Reading;
 use crdx_engine::kubectl::FieldValidation;
 use crdx_engine::kubectl::request::RequestOptions;
 use crdx_engine::report::{ObjectReport, RunNote, SourceLocation};
-use crdx_engine::simulation::admission::Admission;
+use crdx_engine::simulation::admission::{Admission, Objects};
 use crdx_engine::simulation::definitions::Definitions;
 use crdx_server::server::{Server, Timestamp};
 use crdx_value::Value;
@@ -26,7 +26,20 @@ pub fn standalone(
     };
     let is_defined = |group: &str, kind: &str| definitions.iter().any(|crd| defines(crd, group, kind));
     objects.without_effect(&reading.options.paths, &is_defined).into_iter().for_each(&mut *show);
-    let mut admission = reading.admission(&objects, release, notes)?;
+    prepared(&objects, reading, release, definitions, now, show, notes)
+}
+
+/// Creates the policies among objects that a release enforces, with the CRDs of params from `definitions` and the cluster.
+pub fn prepared(
+    objects: &Objects,
+    reading: &Reading<'_>,
+    release: Release,
+    definitions: Vec<Value>,
+    now: Timestamp,
+    show: &mut dyn FnMut(ObjectReport),
+    notes: &mut Vec<RunNote>,
+) -> Option<Admission> {
+    let mut admission = reading.admission(objects, release, notes)?;
     let server = admission.configure(Server::builder(release, 0).created_at(now)).build();
     let mut known = Definitions::default();
     let request_options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now };

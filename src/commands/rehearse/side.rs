@@ -1,0 +1,95 @@
+//! One side of the upgrade of an operator: its CRDs, and its admission policies and webhook configurations.
+
+use super::definition::RehearsedDefinition;
+use super::stored::CLUSTER;
+use crate::commands::definitions::objects_at;
+use crate::commands::error::Error;
+use crdx_cluster::{Connection, JSON};
+use crdx_engine::documents::SourceChunk;
+use crdx_engine::report::SourceLocation;
+use crdx_engine::simulation::identity::FieldLocator as _;
+use crdx_engine::simulation::object::Object;
+use crdx_input::InputOptions;
+use crdx_server::policies;
+use crdx_server::server::http::address;
+use crdx_text::documents::Chunk;
+use crdx_text::{Position, Syntax};
+use crdx_types::resources::plural;
+use crdx_value::{Value, json};
+
+/// The objects of an operator before or after its upgrade.
+#[derive(Default)]
+pub struct OperatorSide {
+    pub definitions: Vec<RehearsedDefinition>,
+    /// The other objects, among them admission policies, their bindings and params, and webhook configurations.
+    pub others: Vec<Object>,
+}
+
+impl OperatorSide {
+    /// Reads the objects at `path`, at least one CRD, policy, binding or webhook configuration.
+    ///
+    /// # Errors
+    /// There is none, two CRDs have the same name, or a document cannot be read.
+    pub fn read(path: &str, options: &InputOptions) -> Result<Self, Error> {
+        let mut side = Self::default();
+        for object in objects_at(path, options) {
+            let object = object?;
+            if object.is_definition() {
+                side.add_definition(object)?;
+            } else {
+                side.others.push(object);
+            }
+        }
+        if side.definitions.is_empty() && !side.has_admission() {
+            let message = format!("there is no CustomResourceDefinition in {path}");
+            let help = "give the CRDs first, and the stored objects with -f";
+            return Err(Error::input_at(message, SourceLocation::source(&path.into()), Some(help)));
+        }
+        Ok(side)
+    }
+
+    fn add_definition(&mut self, object: Object) -> Result<(), Error> {
+        let value = object.value().clone();
+        let new = RehearsedDefinition { object, value };
+        if let Some(first) = self.definitions.iter().find(|first| first.name() == new.name()) {
+            let (first, second) = (first.object.finder().start(), new.object.finder().start());
+            let message = format!("there are two CRDs {}, at {first} and at {second}", new.name());
+            return Err(Error::input_at(message, second, Some("give one of them")));
+        }
+        self.definitions.push(new);
+        Ok(())
+    }
+
+    /// Returns true if there are policies, bindings or webhook configurations.
+    pub fn has_admission(&self) -> bool {
+        self.admission().next().is_some()
+    }
+
+    /// Returns the policies, bindings and webhook configurations.
+    pub fn admission(&self) -> impl Iterator<Item = &Object> {
+        self.others.iter().filter(|object| object.is_policy())
+    }
+
+    /// Reads from the cluster the policies, bindings and webhook configurations that have the names of those of `new`.
+    ///
+    /// # Errors
+    /// The cluster does not answer, or does not allow to read one of them.
+    pub fn existing_admission(new: &Self, connection: &Connection) -> Result<Vec<Object>, crdx_cluster::Error> {
+        let mut found = Vec::new();
+        for object in new.admission() {
+            let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default();
+            let collection = address::collection(policies::GROUP, "v1", &plural(text(&["kind"])), None);
+            let path = address::object(&collection, text(&["metadata", "name"]));
+            found.extend(connection.get(&path, JSON)?.map(in_cluster));
+        }
+        Ok(found)
+    }
+}
+
+/// Returns an object of the cluster as a document.
+fn in_cluster(object: Value) -> Object {
+    let text = json::to_string(&object).into_bytes();
+    let chunk = Chunk::new(text, Position { line: 1, column: 1 }, Syntax::Json);
+    let document = SourceChunk::new(&CLUSTER.into(), chunk, false, None).document(None, object);
+    Object { document, warnings: Vec::new() }
+}
