@@ -231,7 +231,12 @@ impl<'r> Run<'r> {
                 return;
             }
             let _ = memory_left.take(size(from).saturating_add(size(to)));
-            let request = PolicyRequest { object: from.clone(), updated: Some(to.clone()) };
+            // An update keeps the name.
+            let mut to = to.clone();
+            if let Some(name) = from.at(&["metadata", "name"]) {
+                to.insert_at(&["metadata", "name"], name.clone());
+            }
+            let request = PolicyRequest { object: from.clone(), updated: Some(to) };
             if let Some(verdict) = self.probe.ask(&request) {
                 self.note(&request, verdict);
             }

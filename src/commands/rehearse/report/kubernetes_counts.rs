@@ -230,7 +230,7 @@ mod tests {
         ];
         for request in [StoredRequest::Create, StoredRequest::Update] {
             for (name, created, updated) in &answers {
-                name.clone_into(&mut item.identity.name);
+                item.identity.name = (*name).to_owned();
                 let outcome = if request == StoredRequest::Create { created } else { updated };
                 counts.add(request, &item, &effect(*outcome));
             }

@@ -145,6 +145,18 @@ fn a_denied_update_is_found() {
 }
 
 #[test]
+fn an_update_keeps_the_name() {
+    let expression =
+        "object.metadata.name != 'pinned' || !has(oldObject.spec) || (has(object.spec) && object.spec == oldObject.spec)";
+    let found = searched(None, &policy_for("UPDATE", "pinned", KITES, "Deny", &[expression]));
+    let Answer::Found(found) = &found[0].policies[0].answer else { panic!("{found:?}") };
+    let updated = found.updated.as_ref().unwrap();
+    assert_eq!(found.object.str_at(&["metadata", "name"]), Some("pinned"));
+    assert_eq!(updated.str_at(&["metadata", "name"]), Some("pinned"));
+    assert_ne!(updated.get("spec"), found.object.get("spec"));
+}
+
+#[test]
 fn an_update_of_a_built_in_kind_is_found() {
     let expression = "!has(object.immutable) || !object.immutable || has(oldObject.immutable)";
     let found = searched(None, &policy_for("UPDATE", "kept", ("", "configmaps"), "Deny", &[expression]));
