@@ -21,7 +21,7 @@ use crdx_value::GoError;
 use crdx_value::field::{ErrorList, ErrorType, FieldError, UNFINISHED};
 use crdx_value::release::{Release, ReleaseSet};
 use crdx_value::sort::sort_by_key;
-use crdx_value::{Value, object};
+use crdx_value::{Value, json, object};
 use std::sync::Arc;
 
 /// The old and the new CRD, and the server's response to the update.
@@ -68,7 +68,8 @@ pub struct ObjectOutcome {
     pub difference: Difference,
     /// The validation errors under the new CRD.
     pub errors: ErrorList,
-    /// True if the old CRD has an error of the same type in each of these fields, so that the upgrade is not their cause.
+    /// True if the old CRD has an error of the same type in each of these fields, and blocks updates if the new one does, so that the upgrade is
+    /// not their cause.
     pub was_invalid: bool,
     /// The result of an update that only adds a label.
     pub edit: Edit,
@@ -78,16 +79,29 @@ pub struct ObjectOutcome {
     pub moved_to: Option<String>,
 }
 
+impl ObjectOutcome {
+    /// Returns true if the upgrade makes the object invalid, or blocks its updates.
+    pub fn becomes_invalid(&self) -> bool {
+        !self.was_invalid && (!self.errors.is_empty() || matches!(self.edit, Edit::Blocked(_)))
+    }
+}
+
 /// The server's response to an update of an unrelated field.
 #[derive(Clone, Debug, Default)]
 pub enum Edit {
-    /// The object is valid, so no update was tried.
+    /// The object is valid, and no transition rule rejects an update that changes nothing.
     #[default]
     Untried,
     /// The update is accepted: errors in unchanged fields are tolerated.
     Passes,
-    /// The update is rejected: the next writer has to fix the errors first.
+    /// The update is rejected: the next writer has to fix the errors first. The object itself may be valid.
     Blocked(ErrorList),
+}
+
+impl Edit {
+    fn of_valid_object(self) -> Self {
+        if matches!(self, Self::Passes) { Self::Untried } else { self }
+    }
 }
 
 /// The reason why an object cannot be rehearsed.
@@ -109,6 +123,8 @@ pub struct Stage {
     /// The served versions, the preferred one first.
     old_versions: Vec<String>,
     new_versions: Vec<String>,
+    /// True if the new CRD has a rule that compares an object with the one before the update.
+    has_transition_rules: bool,
 }
 
 /// The reason why an update of a CRD cannot be rehearsed.
@@ -209,6 +225,7 @@ impl Plan {
         Ok(Stage {
             old_versions: self.old.as_ref().map(served).unwrap_or_default(),
             new_versions: served(&self.new),
+            has_transition_rules: json::to_string(&self.new).contains("oldSelf"),
             old,
             new,
         })
@@ -251,9 +268,13 @@ impl Plan {
         if errors.iter().any(|error| error.kind == ErrorType::Unfinished) {
             return Err(RehearsalError::New(UNFINISHED.into()));
         }
-        let edit = if errors.is_empty() { Edit::Untried } else { touch(&stage.new, &path, self.now)? };
+        let edit = match () {
+            () if !errors.is_empty() => touch(&stage.new, &path, self.now)?,
+            () if stage.has_transition_rules => touch(&stage.new, &path, self.now)?.of_valid_object(),
+            () => Edit::Untried,
+        };
         let was_invalid = match (&stage.old, &before) {
-            (Some(old), Some(before)) if !errors.is_empty() => {
+            (Some(old), Some(before)) if !matches!(edit, Edit::Untried) => {
                 let known = old.validate_object(&self.name, &old_version, before).map(|verdict| verdict.errors);
                 let known = known.unwrap_or_default();
                 let is_known =

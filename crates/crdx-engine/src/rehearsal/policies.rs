@@ -17,7 +17,7 @@ use crate::simulation::server_configuration::ServerConfiguration;
 use crdx_server::policies::findings::Findings;
 use crdx_server::policies::model::PolicyKind;
 use crdx_server::server::http::address;
-use crdx_server::server::{AdmissionPlugins, Server, Timestamp};
+use crdx_server::server::{AdmissionPlugins, Response, SeedError, Server, Timestamp};
 use crdx_types::groups;
 use crdx_value::lock;
 use crdx_value::release::Release;
@@ -174,27 +174,45 @@ impl<'a> PolicyRehearsal<'a> {
         {
             return unknown(format!("its CRD cannot be read: {error}"), None);
         }
-        let namespace_name = identity.namespace.clone().unwrap_or_default();
-        if let Err(error) = server.seed(&definition.name, &namespace_name, stored) {
-            return unknown(format!("it could not have been stored: {error}"), None);
-        }
-        let namespace = identity.namespace.as_deref();
-        let options = RequestOptions { level: FieldValidation::Ignore, dry_run: true, table: false, now: self.now };
-        let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
-        let labels = object([("crdx-rehearsal", "touched")]);
-        let patch = object([("metadata", object([("labels", labels)]))]);
-        let mut response =
-            self.cluster.send(&server, request::patch(&path, Operation::Patch.content_type(), patch, None, options));
-        server.withdraw(&definition.name, &namespace_name, &identity.name);
+        let mut response = match self.touch(&server, &definition, &identity, stored.clone()) {
+            Ok(response) => response,
+            Err(error) => return unknown(format!("it could not have been stored: {error}"), None),
+        };
         lock::lock(&self.servers).push(server);
         let findings = response.trace.policies.take().unwrap_or_default();
-        let (findings, effects) = self.effects(findings);
+        let is_accepted_without = || {
+            let server = Server::builder(self.release, 0).without_managed_fields().build();
+            server.seed_definition(&definition.crd, self.now).is_ok()
+                && self.touch(&server, &definition, &identity, stored).is_ok_and(|response| response.code < 300)
+        };
+        let (findings, effects) = self.effects(findings, response.code, is_accepted_without);
         let hints = Hints::of_schema(&definition.crd, version, self.release);
         let mut item = answer::read_response(response, identity, locator, &hints);
         item.action = Action::Update;
         item.object = None;
         (item.pruned, item.defaulted) = (Vec::new(), Vec::new());
         self.finish(item, effects, findings)
+    }
+
+    /// Adds a label to a stored custom resource in a dry run.
+    fn touch(
+        &self,
+        server: &Server,
+        definition: &KnownDefinition,
+        identity: &Identity,
+        stored: Value,
+    ) -> Result<Response, SeedError> {
+        let (group, version) = group_version::split(&identity.api_version);
+        let namespace = identity.namespace.as_deref();
+        server.seed(&definition.name, namespace.unwrap_or_default(), stored)?;
+        let options = RequestOptions { level: FieldValidation::Ignore, dry_run: true, table: false, now: self.now };
+        let path = address::object(&address::collection(group, version, &definition.plural, namespace), &identity.name);
+        let labels = object([("crdx-rehearsal", "touched")]);
+        let patch = object([("metadata", object([("labels", labels)]))]);
+        let request = request::patch(&path, Operation::Patch.content_type(), patch, None, options);
+        let response = self.cluster.send(server, request);
+        server.withdraw(&definition.name, namespace.unwrap_or_default(), &identity.name);
+        Ok(response)
     }
 
     fn server(&self) -> Server {
@@ -205,8 +223,15 @@ impl<'a> PolicyRehearsal<'a> {
         })
     }
 
-    /// The findings of the new policies, and their effects.
-    fn effects(&self, mut findings: Box<Findings>) -> (Box<Findings>, Effects) {
+    /// The findings of the new policies, and their effects on a write that has a status code as its answer. Policies that change an object so
+    /// that the server rejects it deny the write, if it is accepted without policies.
+    fn effects(
+        &self,
+        mut findings: Box<Findings>,
+        code: u16,
+        is_accepted_without: impl FnOnce() -> bool,
+    ) -> (Box<Findings>, Effects) {
+        let is_denied = !findings.denials.is_empty();
         self.admission.retain_given(&mut findings);
         let mut effects = Effects::default();
         effects.denied.extend(findings.denials.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
@@ -214,6 +239,9 @@ impl<'a> PolicyRehearsal<'a> {
         effects.audited.extend(findings.audits.iter().map(|origin| (origin.policy_kind, origin.policy.clone())));
         effects.changed.extend(findings.changes.iter().map(|change| (PolicyKind::Mutating, change.policy.clone())));
         effects.undecided.extend(findings.unevaluated.iter().map(|doubt| (doubt.policy_kind, doubt.policy.clone())));
+        if code >= 400 && !is_denied && !effects.changed.is_empty() && is_accepted_without() {
+            effects.denied.clone_from(&effects.changed);
+        }
         (findings, effects)
     }
 

@@ -166,7 +166,9 @@ impl<'p> Probe<'p> {
     }
 
     fn of_stored(&self, outcome: &ObjectOutcome, effects: &mut Vec<Effect>) {
-        if let Edit::Blocked(errors) = &outcome.edit {
+        if let Edit::Blocked(errors) = &outcome.edit
+            && !outcome.was_invalid
+        {
             add(effects, Question::UpdateRejected, self.own_texts(errors));
         }
         let difference = &outcome.difference;

@@ -158,7 +158,7 @@ impl RandomObjects {
         };
         let difference = &outcome.difference;
         let claims = [
-            (Question::UpdateRejected, matches!(outcome.edit, Edit::Blocked(_))),
+            (Question::UpdateRejected, matches!(outcome.edit, Edit::Blocked(_)) && !outcome.was_invalid),
             (Question::Pruned, !difference.lost.is_empty()),
             (Question::Defaulted, !difference.defaulted.is_empty() || !difference.changed.is_empty()),
             (Question::Printed, !outcome.cells.is_empty()),

@@ -9,6 +9,7 @@ use crdx_output::report::case::{self, Case, Finding, Level};
 use crdx_output::report::json::identified;
 use crdx_output::report::members::location_object;
 use crdx_output::{Cell, Column, Paint};
+use crdx_value::field::FieldError;
 use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
@@ -37,8 +38,7 @@ pub struct RehearsedObject {
 impl RehearsedObject {
     /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
     pub fn breaks(&self) -> bool {
-        let becomes_invalid = |outcome: &ObjectOutcome| !outcome.errors.is_empty() && !outcome.was_invalid;
-        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || becomes_invalid(outcome))
+        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || outcome.becomes_invalid())
     }
 
     /// Returns true if the upgrade affects the object, or the object is invalid.
@@ -102,7 +102,7 @@ impl EffectCounts {
             self.moved_to.get_or_insert_with(|| version.clone());
         }
         self.already_invalid += usize::from(outcome.was_invalid);
-        self.invalid += usize::from(!outcome.errors.is_empty() && !outcome.was_invalid);
+        self.invalid += usize::from(outcome.becomes_invalid());
         self.shown_otherwise += usize::from(!outcome.cells.is_empty());
         match outcome.edit {
             Edit::Untried => {}
@@ -294,6 +294,8 @@ fn without_indices(path: &str) -> String {
     out
 }
 
+/// The beginning of a message about an update that changes nothing but a label.
+const UPDATE_REJECTED: &str = "an update of only a label would be rejected";
 /// The note of an object that the upgrade does not make invalid.
 const ALREADY_INVALID: &str = "invalid before the upgrade, too";
 
@@ -379,6 +381,9 @@ pub fn case(entry: &RehearsedObject) -> Case {
             for (error, location) in outcome.errors.iter().zip(&entry.locations) {
                 finding(level, error.kind.reason(), error.to_string(), location);
             }
+            for error in blocking(outcome) {
+                finding(level, error.kind.reason(), format!("{UPDATE_REJECTED}: {error}"), &entry.location);
+            }
             match (&outcome.edit, outcome.difference.lost.is_empty()) {
                 (_, true) if outcome.was_invalid => "already invalid",
                 (Edit::Blocked(_), _) => "blocked",
@@ -442,8 +447,9 @@ pub fn definition_case(crd: &ObjectReport, changes: &[ColumnChange], possible: &
 /// Formats the details of an object.
 pub fn details(entry: &RehearsedObject, color: bool) -> String {
     let Ok(outcome) = &entry.outcome else { return String::new() };
+    let blocking = blocking(outcome);
     let is_unchanged = outcome.difference.is_empty() && outcome.errors.is_empty() && outcome.cells.is_empty();
-    if is_unchanged && outcome.moved_to.is_none() {
+    if is_unchanged && blocking.is_empty() && outcome.moved_to.is_none() {
         return String::new();
     }
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
@@ -454,14 +460,26 @@ pub fn details(entry: &RehearsedObject, color: bool) -> String {
     for (error, location) in outcome.errors.iter().zip(&entry.locations) {
         text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
     }
+    for error in blocking {
+        let message = format!("{UPDATE_REJECTED}: {error}");
+        text.push_str(&excerpt::render(MessageSeverity::Error, &message, &entry.location, None, color));
+    }
     text
+}
+
+/// Returns the errors of an update of a valid object.
+fn blocking(outcome: &ObjectOutcome) -> &[FieldError] {
+    match &outcome.edit {
+        Edit::Blocked(errors) if outcome.errors.is_empty() => errors,
+        _ => &[],
+    }
 }
 
 /// Returns what identifies the effects on an object: its kind, its changes and its errors.
 pub fn effects(entry: &RehearsedObject) -> (&str, Vec<String>) {
     let Ok(outcome) = &entry.outcome else { return (&entry.identity.kind, Vec::new()) };
     let changes = lines(outcome).into_iter().map(|(_, line)| line);
-    let errors = outcome.errors.iter().map(ToString::to_string);
+    let errors = outcome.errors.iter().chain(blocking(outcome)).map(ToString::to_string);
     (&entry.identity.kind, changes.chain(errors).collect())
 }
 

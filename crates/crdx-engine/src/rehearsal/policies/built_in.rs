@@ -5,6 +5,7 @@ use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::send;
 use crate::kubectl::{FieldValidation, RequestKind, Verb};
 use crate::report::{Action, Identity, ObjectReport};
+use crate::simulation::admission::Admission;
 use crate::simulation::answer;
 use crate::simulation::identity::{self, FieldLocator, Namespace};
 use crate::simulation::kubectl_errors;
@@ -25,12 +26,15 @@ impl PolicyRehearsal<'_> {
             return cannot_tell(own, locator, reason, None);
         };
         let identity = resource.identity(stored, self.namespace);
-        let Some(mut response) = self.touch(&resource, &identity, stored) else {
+        let Some(mut response) = self.replace(&resource, &identity, stored, Some(self.admission)) else {
             let reason = "the server could not have stored it in this version";
             let help = "give the objects as kubectl get -o yaml prints them";
             return cannot_tell(identity, locator, reason.to_owned(), Some(help));
         };
-        let (findings, effects) = self.effects(response.trace.policies.take().unwrap_or_default());
+        let is_accepted_without =
+            || self.replace(&resource, &identity, stored, None).is_some_and(|response| response.code < 300);
+        let findings = response.trace.policies.take().unwrap_or_default();
+        let (findings, effects) = self.effects(findings, response.code, is_accepted_without);
         let mut item = answer::read_built_in_response(response, identity, locator, self.release);
         item.action = Action::Update;
         item.object = None;
@@ -39,10 +43,16 @@ impl PolicyRehearsal<'_> {
     }
 
     /// Replaces a stored object, which changes a label; `None` if no server could have stored it.
-    fn touch(&self, resource: &SimulatedResource, identity: &Identity, stored: &Value) -> Option<Response> {
+    fn replace(
+        &self,
+        resource: &SimulatedResource,
+        identity: &Identity,
+        stored: &Value,
+        admission: Option<&Admission>,
+    ) -> Option<Response> {
         let options = RequestOptions { level: FieldValidation::Ignore, dry_run: false, table: false, now: self.now };
         let kind = RequestKind { verb: Verb::Replace, ..RequestKind::default() };
-        let server = self.built_in.server(Some(self.admission), self.namespace);
+        let server = self.built_in.server(admission, self.namespace);
         let address = Address::new(resource, identity, &identity.name);
         let exchange =
             Exchange::begin(server, (resource, identity, &address), (Some(self.built_in.lock()), true), true);

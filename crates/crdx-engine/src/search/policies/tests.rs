@@ -146,8 +146,7 @@ fn a_denied_update_is_found() {
 
 #[test]
 fn an_update_keeps_the_name() {
-    let expression =
-        "object.metadata.name != 'pinned' || !has(oldObject.spec) || (has(object.spec) && object.spec == oldObject.spec)";
+    let expression = "object.metadata.name != 'pinned' || !has(oldObject.spec) || (has(object.spec) && object.spec == oldObject.spec)";
     let found = searched(None, &policy_for("UPDATE", "pinned", KITES, "Deny", &[expression]));
     let Answer::Found(found) = &found[0].policies[0].answer else { panic!("{found:?}") };
     let updated = found.updated.as_ref().unwrap();
