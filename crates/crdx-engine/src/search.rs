@@ -18,6 +18,7 @@ mod answer;
 mod candidates;
 mod differing;
 pub mod faults;
+mod kept_status;
 mod place;
 #[cfg(feature = "simulator")]
 pub mod policies;

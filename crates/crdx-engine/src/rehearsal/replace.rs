@@ -3,18 +3,9 @@
 use super::{Plan, RehearsalError, Stage, comparable, read, write};
 use crate::kubectl::Operation;
 use crate::report::Difference;
-use crdx_server::pipeline::Verdict;
 use crdx_server::server::Response;
 use crdx_value::Value;
 use crdx_value::field::UNFINISHED;
-
-impl Stage {
-    /// Validates an object under the old CRD as if it were created, its status included; `None` if there is no old CRD with the
-    /// version.
-    pub(crate) fn validate_old(&self, definition: &str, version: &str, object: &Value) -> Option<Verdict> {
-        self.old.as_ref()?.validate_object(definition, version, object)
-    }
-}
 
 impl Plan {
     /// Returns the differences between what creates under the old and the new CRD return.

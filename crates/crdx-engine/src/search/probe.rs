@@ -1,5 +1,6 @@
 //! The servers with the old and the new CRD, and what they answer to one object.
 
+use super::kept_status::with_status_in_objects;
 use crate::examples::{Checker, ExampleError, Rejection, own_errors};
 use crate::rehearsal::{ColumnChange, Edit, ObjectOutcome, Plan, PlanError, Releases, Stage};
 use crdx_server::rules::node::{step, steps};
@@ -68,7 +69,8 @@ pub struct Probe<'p> {
     plan: &'p Plan,
     stage: Stage,
     columns: Vec<String>,
-    has_status: bool,
+    /// The server with the old CRD without status subresources: it keeps the status of a create.
+    with_status: Checker,
     /// The release of the server with the new CRD.
     release: Release,
 }
@@ -93,9 +95,10 @@ impl<'p> Probe<'p> {
         releases: Releases,
     ) -> Result<Self, ProbeError> {
         let of_version = plan.columns.iter().filter(|change| change.version == version);
+        let with_status = Checker::new(&with_status_in_objects(old.clone()), Some(version), releases.old)?;
         let old = Checker::new(old, Some(version), releases.old)?;
         Ok(Self {
-            has_status: old.schema.property("status").is_some(),
+            with_status,
             old,
             new: Checker::new(new, Some(version), releases.new)?,
             stage: plan.stage()?,
@@ -144,14 +147,10 @@ impl<'p> Probe<'p> {
 
     /// Returns the object as the old CRD stores it, with its status, which a create may drop. `None` if that status is not valid.
     fn stored(&self, object: &Value, created: &Arc<Value>) -> Option<Value> {
-        let mut stored = Value::clone(created);
-        let status = object.get("status").filter(|_| self.has_status && created.get("status").is_none());
-        if let (Some(status), Some(members)) = (status, stored.as_object_mut()) {
-            members.insert("status".to_owned(), status.clone());
-            let verdict = self.stage.validate_old(&self.plan.name, &self.old.version, &stored)?;
-            return verdict.errors.is_empty().then_some(stored);
+        if object.get("status").is_none() {
+            return Some(Value::clone(created));
         }
-        Some(stored)
+        self.with_status.send(object).ok().map(|stored| Value::clone(&stored))
     }
 
     /// Returns the errors of a rejection.

@@ -7,7 +7,7 @@ use super::pruned::lost_without_webhook;
 use super::server::{TripEnd, TripServer, TripStep};
 use super::{ChangedObject, RoundTripError, RoundTripOptions, Trip, TripFailure, TripReport, TripSetup, trips};
 use crate::examples::{Checker, ExampleError};
-use crate::kubectl::request::{remove_cluster_state, remove_server_metadata};
+use crate::search::kept_status::with_status_in_objects;
 use crate::search::shrink::shrunk;
 use crate::single_version::single_version;
 use crdx_server::crd;
@@ -52,22 +52,6 @@ pub fn round_trips(
         reports.extend(runs.reports(lost)?);
     }
     Ok(reports)
-}
-
-/// Returns the CRD without what a server writes, and without status subresources: an object is then converted with the status
-/// that it is sent with, and an update includes it.
-fn with_status_in_objects(mut definition: Value) -> Value {
-    remove_cluster_state(&mut definition);
-    remove_server_metadata(&mut definition);
-    let versions = definition.get_mut("spec").and_then(|spec| spec.get_mut("versions"));
-    if let Some(Value::Array(versions)) = versions {
-        for version in versions {
-            if let Some(subresources) = version.get_mut("subresources").and_then(Value::as_object_mut) {
-                subresources.remove("status");
-            }
-        }
-    }
-    definition
 }
 
 /// The trips of one version.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::kites;
+use crdx_text::yaml;
 use crdx_value::json;
 
 const EFFORT: Effort = Effort { objects: 600, seed: 0 };
@@ -33,6 +34,29 @@ fn answer(version: &VersionUpgrade, question: Question) -> String {
 
 fn created(old: &str, new: &str) -> String {
     answer(&answers(old, new), Question::CreateRejected)
+}
+
+#[test]
+fn a_status_is_kept_although_it_has_a_default() {
+    let crd = |items: &str| {
+        let status = format!(
+            "{{type: object, default: {{phase: new}}, properties: {{phase: {{type: string}}, features: {{type: array, {items}}}}}}}"
+        );
+        let mut crd = kites(&format!("        {{type: object, properties: {{status: {status}}}}}"));
+        let Some(Value::Array(versions)) = crd.get_mut("spec").and_then(|spec| spec.get_mut("versions")) else {
+            panic!()
+        };
+        versions[0].insert_at(&["subresources"], yaml::read(b"status: {}").unwrap());
+        crd
+    };
+    let version = compared(
+        &crd("items: {type: string, enum: [p, q]}"),
+        &crd(
+            "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}}}",
+        ),
+    );
+    let Some(Answer::Found(found)) = version.answer(Question::UpdateRejected) else { panic!("{version:?}") };
+    assert_eq!(json::to_string(found.object.get("status").unwrap()), r#"{"features":["p"]}"#);
 }
 
 #[test]
