@@ -37,6 +37,19 @@ fn created(old: &str, new: &str) -> String {
 }
 
 #[test]
+fn an_update_adds_the_object_above_an_immutable_field() {
+    let of = |rule: &str| {
+        format!(
+            "{{type: object, required: [a], properties: {{a: {{type: string, maxLength: 9, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}}}}}"
+        )
+    };
+    let version = answers(&of("self == oldSelf"), &of("!self.contains('.')"));
+    let Some(Answer::Found(found)) = version.answer(Question::UpdateRejected) else { panic!("{version:?}") };
+    assert_eq!(found.object.get("spec"), None);
+    assert_eq!(json::to_string(found.updated.as_ref().unwrap().get("spec").unwrap()), r#"{"a":"."}"#);
+}
+
+#[test]
 fn a_status_is_kept_although_it_has_a_default() {
     let crd = |items: &str| {
         let status = format!(
