@@ -176,8 +176,8 @@ impl Matrix<'_> {
         let titles = "<tr><th>Kubernetes</th><th>Old CRDs</th><th>New CRDs</th></tr>";
         let mut text = format!("<h2>Kubernetes and the CRDs</h2>\n<table>\n{titles}\n");
         for row in self.rows() {
-            let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
-            let _ = writeln!(text, "<tr>{cells}</tr>");
+            let cells = row.map(|cell| escaped(&cell)).join("</td><td>");
+            let _ = writeln!(text, "<tr><td>{cells}</td></tr>");
         }
         let _ = writeln!(text, "</table>\n<p>{}</p>", escaped(&self.order()));
         text
