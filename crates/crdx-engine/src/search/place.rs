@@ -1,4 +1,5 @@
-//! Sets a value at a schema node of an object, and creates what is missing above it.
+//! Sets a value at a schema node of an object, creates what is missing above it, and makes room for it where the number of members is
+//! limited.
 
 use crate::examples::generate::{self, ExampleFields};
 use crate::schema_steps::{SchemaStep, below};
@@ -17,7 +18,11 @@ fn set(schema: &Schema, at: &mut Value, steps: &[SchemaStep], value: Option<&Val
     let (step, rest) = steps.split_first()?;
     let node = below(schema, step);
     match step {
-        SchemaStep::Property(name) => member(at, name, (node, rest), value),
+        SchemaStep::Property(name) => {
+            member(at, name, (node, rest), value)?;
+            make_room(schema, at, name);
+            Some(())
+        }
         SchemaStep::Values => {
             let name = at.as_object()?.keys().next().cloned().unwrap_or_else(|| "example".to_owned());
             member(at, &name, (node, rest), value)
@@ -70,6 +75,16 @@ fn member(
     Some(())
 }
 
+/// Removes optional members, apart from one, until there are no more than `maxProperties`.
+fn make_room(schema: &Schema, at: &mut Value, kept: &str) {
+    let (Some(most), Value::Object(members)) = (schema.max_properties, at) else { return };
+    while usize::try_from(most).is_ok_and(|most| members.len() > most) {
+        let is_optional = |name: &&String| *name != kept && !schema.required.contains(name);
+        let Some(name) = members.keys().find(is_optional).cloned() else { return };
+        members.remove(&name);
+    }
+}
+
 /// Returns a value that can have the next step below it.
 fn container(node: &Schema, next: Option<&SchemaStep>) -> Value {
     let made = generate::value(node, ExampleFields::Minimal, 0);
@@ -86,6 +101,15 @@ mod tests {
     use super::*;
     use crdx_text::yaml;
     use crdx_value::json;
+
+    #[test]
+    fn another_member_makes_room() {
+        let schema = "{type: object, maxProperties: 1, properties: {a: {type: string}, b: {type: object, properties: {c: {type: string}}}}}";
+        let schema = Schema::from_value(&yaml::read(schema.as_bytes()).unwrap()).unwrap();
+        let steps = ["b", "c"].map(|name| SchemaStep::Property(name.to_owned()));
+        let made = placed(&schema, &yaml::read(b"a: x").unwrap(), &steps, Some(&"y".into())).unwrap();
+        assert_eq!(json::to_string(&made), r#"{"b":{"c":"y"}}"#);
+    }
 
     #[test]
     fn missing_parents_are_generated() {

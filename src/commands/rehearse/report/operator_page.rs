@@ -68,8 +68,8 @@ impl OperatorPage<'_> {
         ];
         let mut text =
             Page { command: "rehearse", releases, headline: &headline, colour, shares: &[], facts: &facts }.head();
-        text.push_str(&steps_html(&self.steps));
         text.push_str(&self.upgraded.matrix.html());
+        text.push_str(&steps_html(&self.steps));
         text.push_str(&self.policies());
         text.push_str(&self.definitions());
         text
