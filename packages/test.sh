@@ -4,7 +4,7 @@
 #
 #   packages/test.sh PROGRAM
 #
-# Needs Python, Node.js with npm, and Java with Maven, and their registries, and the WebAssembly of bindings/build.sh.
+# Needs Python, Node.js with npm, Java with Maven, and their registries, AdvanceCOMP, and the WebAssembly of bindings/build.sh.
 set -euo pipefail
 
 [ $# = 1 ] || { echo "usage: packages/test.sh PROGRAM" >&2; exit 2; }

@@ -4,7 +4,8 @@
 #   scripts/linux-packages.sh VERSION REPOSITORY
 #
 # NFPM names the program nfpm (go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.48.0). Needs the manual pages in dist/man, and a
-# program of this machine, which prints the completions: dist/bin/linux-amd64 or CRDX_PROGRAM.
+# program that this machine can run, which prints the completions: that in dist/bin/linux-amd64, or CRDX_PROGRAM, which a machine with
+# another processor needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +16,7 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 program=${CRDX_PROGRAM:-dist/bin/linux-amd64/kubectl-crdx}
 mkdir -p "$stage/completions" "$stage/man"
+"$program" version >/dev/null || { echo "linux-packages.sh: cannot run $program: CRDX_PROGRAM must be a program for this machine" >&2; exit 1; }
 for shell in bash zsh fish; do "$program" completion "$shell" >"$stage/completions/$shell"; done
 cp dist/man/*.1 "$stage/man/"
 install -m 755 plugin-manifest/kubectl_complete-crdx "$stage/"

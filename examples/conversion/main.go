@@ -67,25 +67,30 @@ func main() {
 	file := flag.String("certificate", "ca.crt", "the file to which the certificate is written")
 	forget := flag.Bool("forget", false, "forget all colours but the first one, to see what a round trip finds")
 	flag.Parse()
-	http.HandleFunc("/convert", func(writer http.ResponseWriter, received *http.Request) {
-		var asked review
-		if err := json.NewDecoder(received.Body).Decode(&asked); err != nil || asked.Request == nil {
-			http.Error(writer, "no ConversionReview", http.StatusBadRequest)
-			return
-		}
-		asked.Response = answer(asked.Request, *forget)
-		asked.Request = nil
-		writer.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(writer).Encode(asked); err != nil {
-			log.Print(err)
-		}
-	})
+	http.Handle("/convert", handler(*forget))
 	listener, err := listen(*address, *file)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("https://%s/convert\n", listener.Addr())
 	log.Fatal(http.Serve(listener, nil))
+}
+
+// handler answers ConversionReviews. If forget is true, colours are lost.
+func handler(forget bool) http.Handler {
+	return http.HandlerFunc(func(writer http.ResponseWriter, received *http.Request) {
+		var asked review
+		if err := json.NewDecoder(received.Body).Decode(&asked); err != nil || asked.Request == nil {
+			http.Error(writer, "no ConversionReview", http.StatusBadRequest)
+			return
+		}
+		asked.Response = answer(asked.Request, forget)
+		asked.Request = nil
+		writer.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(writer).Encode(asked); err != nil {
+			log.Print(err)
+		}
+	})
 }
 
 func answer(asked *request, forget bool) *response {

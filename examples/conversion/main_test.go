@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"encoding/pem"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,17 +13,7 @@ import (
 // roundTrip runs `kubectl crdx test --round-trip` against the webhook.
 func roundTrip(t *testing.T, forget bool) (string, error) {
 	t.Helper()
-	server := httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, received *http.Request) {
-		var asked review
-		if err := json.NewDecoder(received.Body).Decode(&asked); err != nil {
-			t.Error(err)
-			return
-		}
-		asked.Response, asked.Request = answer(asked.Request, forget), nil
-		if err := json.NewEncoder(writer).Encode(asked); err != nil {
-			t.Error(err)
-		}
-	}))
+	server := httptest.NewTLSServer(handler(forget))
 	defer server.Close()
 	authority := filepath.Join(t.TempDir(), "ca.crt")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

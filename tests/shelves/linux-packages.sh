@@ -4,7 +4,8 @@
 #
 #   tests/shelves/linux-packages.sh PROGRAM
 #
-# Needs Go and its module proxy, dpkg, rpm, bash and cargo (for the manual pages), and root. NFPM names an nfpm that is built already.
+# This machine runs PROGRAM, also for the completions. Needs Go and its module proxy, dpkg, rpm, bash and cargo (for the manual pages),
+# and root. NFPM names an nfpm that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -30,7 +31,7 @@ cp "$program" "$repository/dist/bin/linux-$arch/kubectl-crdx"
 scripts/man.sh "$repository/dist/man"
 git -C "$repository" init --quiet
 git -C "$repository" -c user.name=a -c user.email=a@example.com commit --quiet --allow-empty --message a
-package() { "$repository/scripts/linux-packages.sh" 0.1.0 https://github.com/example/kubectl-crdx; }
+package() { CRDX_PROGRAM=$program "$repository/scripts/linux-packages.sh" 0.1.0 https://github.com/example/kubectl-crdx; }
 package
 deb=$repository/dist/kubectl-crdx-linux-$arch.deb rpm=$repository/dist/kubectl-crdx-linux-$arch.rpm
 sha256sum "$deb" "$rpm" >"$work/sums"

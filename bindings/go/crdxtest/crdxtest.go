@@ -17,9 +17,10 @@ import (
 type Option func(*options)
 
 type options struct {
-	version  string
-	paths    []string
-	services map[string]string
+	version      string
+	paths        []string
+	services     map[string]string
+	certificates bool
 }
 
 // Version sets the Kubernetes version, such as "1.37"; the default is the newest.
@@ -41,6 +42,13 @@ func WebhookService(namespace, name, address string) Option {
 		}
 		o.services[name+"."+namespace+".svc"] = address
 	}
+}
+
+// ClientCertificates makes the client certificate of a configuration the user of its requests: the common name is the name, and the
+// organizations are the groups. The certificate may be of any authority. client-go refuses TLS settings beside the Transport that a
+// configuration has without this option; with it, the server is in WrapTransport, so add to it with the method Wrap.
+func ClientCertificates() Option {
+	return func(o *options) { o.certificates = true }
 }
 
 // New starts a server, which ends with the test, and returns the configuration of its clients. Webhooks that a test registers with
@@ -68,7 +76,13 @@ func Start(given ...Option) (config *rest.Config, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &rest.Config{Host: "http://crdx.local", Transport: &transport{e}, QPS: -1}, e.close, nil
+	config = &rest.Config{Host: "http://crdx.local", QPS: -1}
+	if o.certificates {
+		config.WrapTransport = e.wrap
+	} else {
+		config.Transport = &transport{engine: e}
+	}
+	return config, e.close, nil
 }
 
 // start starts a server as a copy of one with the same settings and CRDs.

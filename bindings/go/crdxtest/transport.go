@@ -18,6 +18,8 @@ const writePause = 3 * time.Millisecond
 // transport answers HTTP requests with a server in this process.
 type transport struct {
 	engine *engine
+	// The certificate of the client; nil for clients without one.
+	certificate certificateSource
 }
 
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -45,6 +47,17 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 			for _, value := range values {
 				h.Impersonate = append(h.Impersonate, [2]string{name, value})
 			}
+		}
+	}
+	user, err := t.certificate.user()
+	if err != nil {
+		return nil, err
+	}
+	if user != nil {
+		// As in the API server, a certificate precedes a token.
+		h.Authorization = ""
+		if h.Impersonate == nil {
+			h.Impersonate = user
 		}
 	}
 	reply := newReply()

@@ -45,28 +45,29 @@ func (c *webhookClients) close() {
 
 // call makes a call, and returns the frame with its outcome.
 func (c *webhookClients) call(h header, review []byte) (header, []byte) {
-	outcome := header{ID: h.ID, Call: h.Call}
-	body, err := c.post(h, review, &outcome)
+	code, body, err := c.post(h, review)
 	if err != nil {
 		return header{ID: h.ID, Call: h.Call, Error: err.Error()}, nil
 	}
-	return outcome, body
+	return header{ID: h.ID, Call: h.Call, Code: code}, body
 }
 
-func (c *webhookClients) post(h header, review []byte, outcome *header) ([]byte, error) {
+// post sends a review, and returns the status code and the body of the response.
+func (c *webhookClients) post(h header, review []byte) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(h.TimeoutMilliseconds)*time.Millisecond)
 	defer cancel()
 	client, err := c.client(h)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	result := client.Post().RequestURI(h.URL).SetHeader("Content-Type", "application/json").
 		SetHeader("User-Agent", "kube-apiserver-admission").Body(review).Do(ctx)
 	if err := result.Error(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	result.StatusCode(&outcome.Code)
-	return result.Raw()
+	result.StatusCode(&code)
+	body, err = result.Raw()
+	return code, body, err
 }
 
 // client returns a client of the webhook: k8s.io/apiserver/pkg/util/webhook.

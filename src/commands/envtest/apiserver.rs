@@ -7,9 +7,9 @@ use super::folder;
 use crate::commands::flags::server::{self, minor, port_range};
 use crate::commands::flags::{admission_configuration, served};
 use crate::commands::{load_profile, terminal};
+use crdx_cluster::Connection;
 use crdx_engine::simulation::server_settings::ConfiguredServer;
 use crdx_files::open::{created, read_any};
-use crdx_input::profile::Profile;
 use crdx_kinds::kubernetes_service;
 use crdx_output::printable::complain;
 use crdx_serve::tls::{self, Tls};
@@ -106,7 +106,7 @@ enum Certificate {
 }
 
 /// The configuration that the flags select.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 struct Config {
     release: Release,
     plugins: AdmissionPlugins,
@@ -122,8 +122,8 @@ struct Config {
     always_allow: bool,
     checks_namespaces: bool,
     settings: ServerSettings,
-    /// The profile whose objects are loaded.
-    profile: Option<PathBuf>,
+    /// The profile with settings of the server and objects to load.
+    profile: Option<Connection>,
     /// Lines for standard error.
     notes: Vec<String>,
 }
@@ -143,10 +143,10 @@ impl Config {
         if port == 0 {
             return Err(EnvtestError::NoPort);
         }
-        let profile = path(PROFILE);
+        let profile = path(PROFILE).map(|folder| server::connection_to_profile(&folder)).transpose()?;
         let mut settings = settings(flags)?;
-        if let Some(folder) = &profile {
-            settings = with_profile(settings, folder, flags, release)?;
+        if let Some(profile) = &profile {
+            settings = with_profile(settings, profile, flags, release)?;
         }
         let configured = ConfiguredServer::new(&settings, release)?;
         let (plugins, _) = settings.plugins(configured.release, AdmissionPlugins::default())?;
@@ -213,28 +213,25 @@ fn settings(flags: &Flags) -> Result<ServerSettings, EnvtestError> {
 /// Returns the settings with those of a profile, which flags replace.
 fn with_profile(
     mut own: ServerSettings,
-    folder: &Path,
+    connection: &Connection,
     flags: &Flags,
     release: Release,
 ) -> Result<ServerSettings, EnvtestError> {
-    let profile = Profile::open(folder)?;
     let is_given = |name: &str| flags.last(name).is_some();
     if !is_given("allow-privileged") {
         own.allow_privileged = None;
     }
-    let ranges = load_profile::service_ranges(&profile)?;
+    let ranges = connection.profile().map(load_profile::service_ranges).transpose()?.unwrap_or_default();
     if !is_given(CLUSTER_IP_RANGES) && !ranges.is_empty() {
         own.service_ranges = ranges;
     }
-    let connection =
-        server::connection_to_profile(folder).map_err(|error| EnvtestError::ProfileSettings(error.text()))?;
-    let simulated = crdx_cluster::simulated(Ok(&connection)).release;
+    let simulated = crdx_cluster::simulated(Ok(connection)).release;
     if simulated != release {
         complain!(
             "note: the profile is of Kubernetes {simulated}, this server of Kubernetes {release}: kubectl crdx envtest --kubernetes-version {simulated} writes the other one"
         );
     }
-    let settings = server::of_cluster(&own, release, Ok(&connection));
+    let settings = server::of_cluster(&own, release, Ok(connection));
     settings.map(|(_, settings)| settings).map_err(|error| EnvtestError::ProfileSettings(error.to_string()))
 }
 
@@ -326,8 +323,8 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     let server = server.build();
     let address = config.settings.service_ranges.first().map(|range| range.address(1).to_string()).unwrap_or_default();
     kubernetes_service::publish(&server, &address, config.port, now);
-    if let Some(folder) = &config.profile {
-        load_profile::load(&server, &Profile::open(folder)?, now)?;
+    if let Some(profile) = config.profile.as_ref().and_then(Connection::profile) {
+        load_profile::load(&server, profile, now)?;
     }
     let (certificate, key) = certificate(config)?;
     let options = ServeOptions {
@@ -398,6 +395,7 @@ mod tests {
             ("--secure-port=0", "--secure-port: 0 is not a port: give one from 1 to 65535"),
             ("--tls-cert-file=a", "--tls-cert-file needs --tls-private-key-file"),
             ("--tls-private-key-file=a", "--tls-private-key-file needs --tls-cert-file"),
+            ("--profile=/none", "cannot read /none/profile.yaml: No such file or directory (os error 2)"),
             ("--bind-address=localhost", "--bind-address: \"localhost\" is not an IP address"),
             (
                 "--feature-gates=A=maybe",

@@ -34,6 +34,9 @@ pub enum EnvtestError {
     /// The profile cannot be used.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// The profile cannot be opened.
+    #[error(transparent)]
+    ProfileConnection(#[from] crdx_cluster::Error),
     /// A server of the release does not accept the settings of the profile.
     #[error("{0}")]
     ProfileSettings(String),

@@ -27,6 +27,13 @@ class Simulated:
         self.process = subprocess.Popen([program, "serve", "--port", "0", "--admission"], stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
     def send(self, method, path, body=None, headers={}):
         request = urllib.request.Request(self.url + path, None if body is None else body.encode(), headers, method=method)
         try:
@@ -120,9 +127,8 @@ def main():
     counts, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as work, ControlPlane(arguments.assets, work) as real:
         for fault in FAULTS:
-            with webhook(arguments.webhooks, *(["-break", fault] if fault else [])) as (url, certificate):
+            with webhook(arguments.webhooks, *(["-break", fault] if fault else [])) as (url, certificate), Simulated(arguments.program) as simulated:
                 definition = crd(text, url, certificate)
-                simulated = Simulated(arguments.program)
                 for server in (real, simulated):
                     send(server, "DELETE", f"{DEFINITIONS}/{definition['metadata']['name']}")
                 time.sleep(2)
@@ -142,7 +148,6 @@ def main():
                             for one, other in zip(first, second):
                                 if one != other:
                                     print(f"real:      {json.dumps(one)[:1500]}\nsimulated: {json.dumps(other)[:1500]}\n")
-                simulated.process.kill()
     print(f"{len(objects)} objects")
     for key, number in counts.items():
         print(*key, number)
