@@ -146,6 +146,7 @@ impl DiffReport {
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
         let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
         let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
+        let removed: Vec<_> = item.admission.iter().flat_map(|admission| admission.removed()).collect();
         let sides = Sides {
             name: &compared.name,
             before: compared.before.as_ref(),
@@ -154,6 +155,7 @@ impl DiffReport {
             pruned: &pruned,
             defaulted: &defaulted,
             mutated: &mutated,
+            removed: &removed,
         };
         difference::unified(&sides, color)
     }
