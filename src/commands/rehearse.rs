@@ -4,6 +4,7 @@
 
 pub mod args;
 mod definition;
+mod known;
 mod kubernetes;
 mod objects;
 mod operator;

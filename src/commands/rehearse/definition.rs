@@ -1,14 +1,15 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
 use super::args;
+use super::known::KnownEffects;
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::possible_objects::PossibleObjects;
 use super::report::UpgradeReport;
-use super::report::definition::RehearsedObject;
+use super::report::rehearsed_object::RehearsedObject;
 use crate::commands::definitions::definitions_at;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Color;
+use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, RehearsalError, Releases, Stage};
@@ -64,7 +65,11 @@ pub fn run(
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
-    let crd_item = definition_report(&new, &plan, &removed);
+    let mut crd_item = definition_report(&new, &plan, &removed);
+    let mut baseline = args.baseline.open()?;
+    if let Some(baseline) = &mut baseline {
+        baseline.accept(&mut crd_item);
+    }
     let report = UpgradeReport::new(&crd_item, &plan, &possible, streams.out.look(), args.quiet);
     let mut sink = Sink::new(report, args.output, streams);
     sink.begin()?;
@@ -72,7 +77,8 @@ pub fn run(
     let rehearsal = Upgrade::new(&plan, first, &namespace, &removed);
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
-    let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    let mut run =
+        RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes, baseline: &mut baseline };
     if from_files {
         run.files(options)?;
     } else if let Some(path) = plan.collection() {
@@ -82,6 +88,7 @@ pub fn run(
         notes.push(RunNote { kind: "noObjects", message });
     }
     notes.extend(input_notes(options, &args.severities.map()));
+    notes.extend(flags::finish_baseline(baseline)?);
     let report = sink.finish(&Ending { notes: &notes, releases: &plan.releases() })?;
     Ok(report.exit())
 }
@@ -198,6 +205,7 @@ impl Rehearsal for Upgrade<'_> {
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
-        RehearsedObject { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
+        let (location, must_migrate) = (finder.start(), self.must_migrate);
+        RehearsedObject { location, identity, outcome, locations, must_migrate, known: KnownEffects::default() }
     }
 }

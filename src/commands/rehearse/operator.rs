@@ -3,11 +3,11 @@
 use super::args;
 use super::definition::{RehearsedDefinition, Upgrade, existing_crd, has_files, releases};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
-use super::planned::{DeletedDefinition, OperatorObject, PlannedDefinition, deletion, plan};
+use super::planned::{DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition, deletion, plan};
 use super::report::operator::OperatorReport;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Color;
+use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crdx_engine::rehearsal::Plan;
 use crdx_engine::report::RunNote;
@@ -48,6 +48,10 @@ pub fn run(
     let deleted: Vec<DeletedDefinition> =
         olds.into_values().map(|old| deletion(&old, releases)).collect::<Result<_, _>>()?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
+    let mut baseline = args.baseline.open()?;
+    if let Some(baseline) = &mut baseline {
+        planned.iter_mut().for_each(|one| baseline.accept(&mut one.item));
+    }
     let update = |one| update(one, &namespace);
     let updates = planned.iter().map(update).collect::<Result<_, _>>()?;
     let operator = Operator { updates, deleted: &deleted, namespace: &namespace };
@@ -56,7 +60,8 @@ pub fn run(
     sink.begin()?;
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(planned.iter().filter_map(|one| one.removed_versions.note()));
-    let mut run = RehearsalRun { args, rehearsal: &operator, sink: &mut sink, notes: &mut notes };
+    let mut run =
+        RehearsalRun { args, rehearsal: &operator, sink: &mut sink, notes: &mut notes, baseline: &mut baseline };
     if has_files(args) {
         run.files(options)?;
     } else {
@@ -68,6 +73,7 @@ pub fn run(
         }
     }
     notes.extend(input_notes(options, &args.severities.map()));
+    notes.extend(flags::finish_baseline(baseline)?);
     let all = ReleaseSet::from_releases([releases.old, releases.new]).unwrap_or_else(|| releases.new.into());
     let report = sink.finish(&Ending { notes: &notes, releases: &all })?;
     Ok(report.exit())
@@ -110,7 +116,8 @@ impl Rehearsal for Operator<'_> {
         let deleted = self.deleted(&group, &kind);
         let is_namespaced = deleted.is_none_or(|(_, plan)| plan.namespaced);
         let namespace = if is_namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
-        let index = deleted.map_or(self.deleted.len(), |(index, _)| index);
-        OperatorObject::Deleted(index, identity::identity(&object, namespace), locator.start())
+        let definition = deleted.map_or(self.deleted.len(), |(index, _)| index);
+        let (identity, location) = (identity::identity(&object, namespace), locator.start());
+        OperatorObject::Deleted(DeletedObject { definition, identity, location, known: None })
     }
 }

@@ -1,15 +1,18 @@
 //! The CRDs of an operator before and after its upgrade.
 
 use super::definition::{RehearsedDefinition, definition_report};
+use super::known::{AcceptKnown, DELETED, DELETED_MESSAGE};
 use super::possible_objects::PossibleObjects;
-use super::report::definition::RehearsedObject;
+use super::report::rehearsed_object::RehearsedObject;
 use crate::commands::error::Error;
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, Releases};
-use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
+use crdx_engine::report::{Identity, KnownFinding, ObjectReport, SourceLocation};
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::removed_versions::RemovedVersions;
+use crdx_input::baseline::Baseline;
 use crdx_value::Value;
+use std::sync::Arc;
 
 /// The update of one CRD.
 pub struct PlannedDefinition {
@@ -37,8 +40,30 @@ pub struct DeletedDefinition {
 pub enum OperatorObject {
     /// An object of a CRD that is updated, by the index of the CRD.
     Updated(usize, Box<RehearsedObject>),
-    /// An object of a CRD that disappears, by the index of the CRD.
-    Deleted(usize, Identity, SourceLocation),
+    /// An object of a CRD that disappears.
+    Deleted(DeletedObject),
+}
+
+/// An object of a CRD that disappears.
+pub struct DeletedObject {
+    /// The index of the CRD.
+    pub definition: usize,
+    pub identity: Identity,
+    pub location: SourceLocation,
+    /// The entry of the baseline that accepts its deletion.
+    pub known: Option<Arc<KnownFinding>>,
+}
+
+impl AcceptKnown for OperatorObject {
+    fn accept(&mut self, baseline: &mut Baseline) {
+        match self {
+            Self::Updated(_, entry) => entry.accept(baseline),
+            Self::Deleted(DeletedObject { identity, location, known, .. }) => {
+                let findings = [(DELETED, DELETED_MESSAGE.to_owned())];
+                *known = baseline.accept_findings(identity, location, &findings).pop().flatten();
+            }
+        }
+    }
 }
 
 /// Plans the update of `old`, which may have been read from the cluster, to `new`.

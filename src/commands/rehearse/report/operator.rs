@@ -4,7 +4,8 @@ use super::definition::{self, EffectCounts, plural};
 use super::operator_page::{self, OperatorPage};
 use super::{Common, Rehearsed, page};
 use crate::commands::exit::Exit;
-use crate::commands::rehearse::planned::{DeletedDefinition, OperatorObject, PlannedDefinition};
+use crate::commands::rehearse::known::{DELETED, DELETED_MESSAGE};
+use crate::commands::rehearse::planned::{DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition};
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::report::Verdict;
@@ -27,10 +28,31 @@ pub struct OperatorReport<'a> {
     repeated: Repeated,
     /// The effects on the objects of each CRD.
     counts: Vec<EffectCounts>,
-    /// The number of objects of each CRD that disappears.
-    lost: Vec<usize>,
+    /// The objects of each CRD that disappears.
+    lost: Vec<DeletedCounts>,
     /// Inputs for which the effect is unknown.
     unknown: usize,
+}
+
+/// The number of objects of a CRD that disappears.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeletedCounts {
+    pub objects: usize,
+    /// Those whose deletion is in the baseline.
+    known: usize,
+}
+
+impl DeletedCounts {
+    /// Returns true if the deletion of an object is not in the baseline.
+    pub fn breaks(&self) -> bool {
+        self.objects > self.known
+    }
+
+    /// Formats the counts.
+    pub fn line(&self) -> String {
+        let objects = plural(self.objects, "object");
+        if self.known > 0 { format!("{objects}, {} in the baseline", self.known) } else { objects }
+    }
 }
 
 impl<'a> OperatorReport<'a> {
@@ -47,7 +69,7 @@ impl<'a> OperatorReport<'a> {
             common: Common::new(definition::COLUMNS, look, quiet),
             repeated: Repeated::default(),
             counts: vec![EffectCounts::default(); planned.len()],
-            lost: vec![0; deleted.len()],
+            lost: vec![DeletedCounts::default(); deleted.len()],
             unknown: 0,
         }
     }
@@ -58,8 +80,8 @@ impl<'a> OperatorReport<'a> {
         if self.unknown > 0 || self.counts.iter().any(EffectCounts::is_unsure) || verdict(Verdict::CannotTell) {
             Exit::CannotTell
         } else if self.counts.iter().any(EffectCounts::breaks)
-            || self.lost.iter().any(|count| *count > 0)
-            || self.planned.iter().any(|one| !one.plan.is_accepted())
+            || self.lost.iter().any(DeletedCounts::breaks)
+            || self.planned.iter().any(|one| !(one.plan.is_accepted() || one.item.is_known()))
         {
             Exit::Rejected
         } else {
@@ -70,8 +92,8 @@ impl<'a> OperatorReport<'a> {
     /// Returns true if an object is printed: if the upgrade affects it; if `quiet`, if it breaks it.
     fn is_shown(&self, object: &OperatorObject) -> bool {
         match object {
-            OperatorObject::Updated(_, entry) => entry.breaks() || (entry.is_touched() && !self.common.quiet),
-            OperatorObject::Deleted(..) => true,
+            OperatorObject::Updated(_, entry) => entry.fails() || (entry.is_touched() && !self.common.quiet),
+            OperatorObject::Deleted(deleted) => deleted.known.is_none() || !self.common.quiet,
         }
     }
 
@@ -84,7 +106,8 @@ impl<'a> OperatorReport<'a> {
 
     fn steps(&self) -> UpgradeSteps {
         let updates = self.planned.iter().map(PlannedUpdate::from).zip(self.counts.iter().cloned());
-        let deleted: Vec<(&DeletedDefinition, usize)> = self.deleted.iter().zip(self.lost.iter().copied()).collect();
+        let deleted: Vec<(&DeletedDefinition, usize)> =
+            self.deleted.iter().zip(self.lost.iter().map(|one| one.objects)).collect();
         UpgradeSteps::new(updates, &deleted)
     }
 
@@ -97,8 +120,35 @@ impl<'a> OperatorReport<'a> {
             format!("{}: {verdict}{separator}{}", one.plan.name, counts.line())
         });
         let deleted = self.deleted.iter().zip(&self.lost);
-        let deleted = deleted.map(|(one, count)| format!("{}: removed; {}", one.name, plural(*count, "object")));
+        let deleted = deleted.map(|(one, count)| format!("{}: removed; {}", one.name, count.line()));
         updated.chain(deleted).collect()
+    }
+}
+
+/// Returns the case of an object whose CRD disappears.
+fn deleted_case(deleted: &DeletedObject) -> Case {
+    let DeletedObject { identity, location, known, .. } = deleted;
+    let (level, outcome) = match known {
+        Some(_) => (Level::Note, Outcome::Skipped(definition::KNOWN.to_owned())),
+        None => (Level::Error, Outcome::Failed),
+    };
+    let finding = Finding {
+        level,
+        rule: DELETED.to_owned(),
+        field: None,
+        message: DELETED_MESSAGE.to_owned(),
+        diff: None,
+        replacement: None,
+        known: known.clone(),
+        help: known.as_ref().map(|known| known.text()),
+        location: location.clone(),
+    };
+    Case {
+        subject: format!("{} {}", identity.kind, identity.full_name()),
+        location: location.clone(),
+        outcome,
+        result: "deleted",
+        findings: vec![finding],
     }
 }
 
@@ -114,8 +164,11 @@ impl Report for OperatorReport<'_> {
                 OperatorObject::Updated(index, entry) => {
                     self.counts.get_mut(*index).into_iter().for_each(|counts| counts.add(entry));
                 }
-                OperatorObject::Deleted(index, ..) => {
-                    self.lost.get_mut(*index).into_iter().for_each(|count| *count += 1);
+                OperatorObject::Deleted(deleted) => {
+                    if let Some(count) = self.lost.get_mut(deleted.definition) {
+                        count.objects += 1;
+                        count.known += usize::from(deleted.known.is_some());
+                    }
                 }
             },
         }
@@ -124,9 +177,10 @@ impl Report for OperatorReport<'_> {
     fn json(&mut self, done: &Self::Item) -> impl IntoIterator<Item = String> {
         self.shown(done).map(|object| match object {
             OperatorObject::Updated(_, entry) => to_string(&definition::value(entry)),
-            OperatorObject::Deleted(_, identity, location) => {
+            OperatorObject::Deleted(DeletedObject { identity, location, known, .. }) => {
                 let mut members = identified(identity, location);
                 members.insert("deleted".to_owned(), true.into());
+                members.extend(known.as_ref().map(|known| ("baseline".to_owned(), json::known_finding(known))));
                 to_string(&Value::Object(members))
             }
         })
@@ -137,23 +191,7 @@ impl Report for OperatorReport<'_> {
             Rehearsed::Reported(item) => Some(Case::from_report(item)),
             Rehearsed::Object(_) => self.shown(done).map(|object| match object {
                 OperatorObject::Updated(_, entry) => definition::case(entry),
-                OperatorObject::Deleted(_, identity, location) => Case {
-                    subject: format!("{} {}", identity.kind, identity.full_name()),
-                    location: location.clone(),
-                    outcome: Outcome::Failed,
-                    result: "deleted",
-                    findings: vec![Finding {
-                        level: Level::Error,
-                        rule: "deleted".to_owned(),
-                        field: None,
-                        message: "its CRD disappears, and deleting the CRD deletes the object".to_owned(),
-                        diff: None,
-                        replacement: None,
-                        known: None,
-                        help: None,
-                        location: location.clone(),
-                    }],
-                },
+                OperatorObject::Deleted(deleted) => deleted_case(deleted),
             }),
         }
     }
@@ -188,7 +226,7 @@ impl Report for OperatorReport<'_> {
     fn page_item(&mut self, done: &Self::Item, n: usize) -> Option<PageItem> {
         self.shown(done).map(|object| match object {
             OperatorObject::Updated(_, entry) => page::item(entry, n),
-            OperatorObject::Deleted(_, identity, location) => operator_page::deleted_item(identity, location, n),
+            OperatorObject::Deleted(deleted) => operator_page::deleted_item(deleted, n),
         })
     }
 
@@ -215,18 +253,21 @@ impl Report for OperatorReport<'_> {
                 }
                 out.row(self.common.table.row(&row))?;
                 let details = definition::details(entry, self.common.look.color);
-                let what = if entry.breaks() { "errors" } else { "changes" };
+                let what = if entry.fails() { "errors" } else { "changes" };
                 let mut is_hidden = || {
                     self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location)
                 };
                 if details.is_empty() || is_hidden() { Ok(()) } else { out.details(&details) }
             }
-            OperatorObject::Deleted(_, identity, location) => {
+            OperatorObject::Deleted(DeletedObject { identity, location, known, .. }) => {
                 let called = format!("{} {}", identity.kind, identity.full_name());
                 let mut row = vec![Cell::from(location.to_string()), Cell::from(called)];
                 row.push(Cell::painted("deleted", Paint::Red));
                 row.extend(["-"; 5].map(Cell::from));
-                row.push(Cell::from("its CRD disappears"));
+                row.push(Cell::from(match known {
+                    Some(_) => "its CRD disappears; in the baseline",
+                    None => "its CRD disappears",
+                }));
                 out.row(self.common.table.row(&row))
             }
         }
@@ -251,7 +292,7 @@ impl Report for OperatorReport<'_> {
         };
         let definitions: Vec<Value> = self.planned.iter().zip(&self.counts).map(definition).collect();
         let removed = self.deleted.iter().zip(&self.lost).map(|(one, count)| {
-            let count = i64::try_from(*count).unwrap_or(i64::MAX);
+            let count = i64::try_from(count.objects).unwrap_or(i64::MAX);
             object([("name", Value::from(one.name.as_str())), ("objects", Value::Int(count))])
         });
         vec![

@@ -2,11 +2,12 @@
 //! objects.
 
 use super::definition::{EffectCounts, plural};
+use super::operator::DeletedCounts;
 use super::page;
-use crate::commands::rehearse::planned::{DeletedDefinition, PlannedDefinition};
+use crate::commands::rehearse::planned::{DeletedDefinition, DeletedObject, PlannedDefinition};
 use crate::commands::rehearse::steps::UpgradeSteps;
 use crate::commands::sink::{ItemGroup, PageItem};
-use crdx_engine::report::{Identity, SourceLocation, Verdict};
+use crdx_engine::report::Verdict;
 use crdx_output::html::{Colour, Page, badge, escaped, number};
 use crdx_value::release::ReleaseSet;
 use std::fmt::Write as _;
@@ -16,8 +17,8 @@ pub struct OperatorPage<'a> {
     pub planned: &'a [PlannedDefinition],
     pub counts: &'a [EffectCounts],
     pub deleted: &'a [DeletedDefinition],
-    /// The number of objects of each CRD that disappears.
-    pub lost: &'a [usize],
+    /// The objects of each CRD that disappears.
+    pub lost: &'a [DeletedCounts],
     /// The number of inputs for which the effect is unknown.
     pub unknown: usize,
     pub steps: UpgradeSteps,
@@ -27,10 +28,11 @@ impl OperatorPage<'_> {
     /// Formats the head of the page.
     pub fn head(&self, releases: &ReleaseSet) -> String {
         let sum = |of: fn(&EffectCounts) -> usize| self.counts.iter().map(of).sum::<usize>();
-        let deleted: usize = self.lost.iter().sum();
-        let refused = self.planned.iter().filter(|one| one.item.verdict != Verdict::Accepted).count();
+        let deleted: usize = self.lost.iter().map(|one| one.objects).sum();
+        let refused =
+            self.planned.iter().filter(|one| one.item.verdict != Verdict::Accepted && !one.item.is_known()).count();
         let unknown = self.unknown + sum(EffectCounts::unknown);
-        let breaks = deleted > 0 || self.counts.iter().any(EffectCounts::breaks);
+        let breaks = self.lost.iter().any(DeletedCounts::breaks) || self.counts.iter().any(EffectCounts::breaks);
         let (headline, colour) = if refused > 0 {
             (format!("The server would not accept {refused} of {}", plural(self.planned.len(), "CRD")), Colour::Bad)
         } else if breaks {
@@ -65,7 +67,7 @@ impl OperatorPage<'_> {
         }
         for (one, count) in self.deleted.iter().zip(self.lost) {
             let (name, location) = (escaped(&one.name), escaped(&one.location.to_string()));
-            let (words, count) = (badge("removed", Colour::Bad), plural(*count, "object"));
+            let (words, count) = (badge("removed", Colour::Bad), count.line());
             let _ = writeln!(
                 text,
                 "<section class=\"object {}\">\n<h3>{name} {words}</h3>\n<p class=\"place\">{location}</p>\n<p>{count}</p>\n</section>",
@@ -91,7 +93,8 @@ pub fn steps_html(steps: &UpgradeSteps) -> String {
 }
 
 /// Formats the `n`th object, whose CRD disappears.
-pub fn deleted_item(identity: &Identity, location: &SourceLocation, n: usize) -> PageItem {
+pub fn deleted_item(deleted: &DeletedObject, n: usize) -> PageItem {
+    let DeletedObject { identity, location, known, .. } = deleted;
     let (name, kind, place) = (escaped(&identity.full_name()), escaped(&identity.kind), escaped(&location.to_string()));
     let words = badge("deleted", Colour::Bad);
     let row = format!(
@@ -100,8 +103,9 @@ pub fn deleted_item(identity: &Identity, location: &SourceLocation, n: usize) ->
     );
     let details = format!(
         "<section class=\"object {}\" id=\"o{n}\" data-object=\"{n}\" data-verdict=\"deleted\">\n<h3>{kind} {name} {words}</h3>\n\
-         <p class=\"place\">{place}</p>\n<p>Its CRD disappears, and deleting the CRD deletes the object.</p>\n</section>\n",
-        Colour::Bad.class()
+         <p class=\"place\">{place}</p>\n<p>Its CRD disappears, and deleting the CRD deletes the object.{}</p>\n</section>\n",
+        Colour::Bad.class(),
+        known.as_ref().map_or_else(String::new, |known| format!(" ({})", escaped(&known.text())))
     );
     let group = ItemGroup { label: identity.kind.clone(), verdict: "deleted", colour: Colour::Bad, is_problem: true };
     PageItem { rank: 0, group: Some(group), row, details }
