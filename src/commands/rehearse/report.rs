@@ -2,6 +2,7 @@
 //! of [`kubernetes`].
 
 pub mod definition;
+mod deleted_counts;
 pub mod kubernetes;
 mod kubernetes_counts;
 mod kubernetes_page;

@@ -1,6 +1,7 @@
 //! The report of `rehearse` about all CRDs of an operator.
 
 use super::definition::{self, EffectCounts, plural};
+use super::deleted_counts::DeletedCounts;
 use super::operator_page::{self, OperatorPage};
 use super::{Common, Rehearsed, page};
 use crate::commands::exit::Exit;
@@ -32,27 +33,6 @@ pub struct OperatorReport<'a> {
     lost: Vec<DeletedCounts>,
     /// Inputs for which the effect is unknown.
     unknown: usize,
-}
-
-/// The number of objects of a CRD that disappears.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DeletedCounts {
-    pub objects: usize,
-    /// Those whose deletion is in the baseline.
-    known: usize,
-}
-
-impl DeletedCounts {
-    /// Returns true if the deletion of an object is not in the baseline.
-    pub fn breaks(&self) -> bool {
-        self.objects > self.known
-    }
-
-    /// Formats the counts.
-    pub fn line(&self) -> String {
-        let objects = plural(self.objects, "object");
-        if self.known > 0 { format!("{objects}, {} in the baseline", self.known) } else { objects }
-    }
 }
 
 impl<'a> OperatorReport<'a> {

@@ -2,7 +2,7 @@
 //! objects.
 
 use super::definition::{EffectCounts, plural};
-use super::operator::DeletedCounts;
+use super::deleted_counts::DeletedCounts;
 use super::page;
 use crate::commands::rehearse::planned::{DeletedDefinition, DeletedObject, PlannedDefinition};
 use crate::commands::rehearse::steps::UpgradeSteps;
