@@ -18,7 +18,7 @@ use crdx_output::difference::{self, Sides};
 use crdx_output::printable;
 use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json;
-use crdx_output::report::text::{Style, TextReport};
+use crdx_output::report::text::{Style, TextReport, known_rejections};
 use crdx_output::secrets;
 use crdx_runner::simulation::Plan;
 use crdx_value::{Map, Value};
@@ -58,7 +58,14 @@ fn once(args: &args::Diff, color: flags::Color) -> Result<Exit, Error> {
     let plans: Vec<TargetPlan> = plans.into_iter().map(|(target, one)| (target, plan(one))).collect();
     let mut sink = Sink::new(report, format, streams);
     let read = targets::measure(&sink, &plans);
-    let run = targets::run(plans, read.as_ref(), &args.severities.map(), &mut |item| sink.add(&item))?;
+    let mut baseline = args.baseline.open()?;
+    let mut run = targets::run(plans, read.as_ref(), &args.severities.map(), &mut |mut item| {
+        if let Some(baseline) = &mut baseline {
+            baseline.accept(&mut item);
+        }
+        sink.add(&item);
+    })?;
+    run.notes.extend(flags::finish_baseline(baseline)?);
     let report = sink.finish(&Ending { notes: &run.notes, releases: &run.releases })?;
     Ok(if report.is_external_error { Exit::CannotTell } else { report.counts.exit() })
 }
@@ -70,6 +77,8 @@ struct DiffCounts {
     updated: usize,
     unchanged: usize,
     refused: usize,
+    /// The rejected objects whose errors are all in the baseline.
+    known: usize,
     unknown: usize,
     decoded: usize,
     skipped: usize,
@@ -146,6 +155,7 @@ impl DiffReport {
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
         let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
         let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
+        let removed: Vec<_> = item.admission.iter().flat_map(|admission| admission.removed()).collect();
         let sides = Sides {
             name: &compared.name,
             before: compared.before.as_ref(),
@@ -154,6 +164,7 @@ impl DiffReport {
             pruned: &pruned,
             defaulted: &defaulted,
             mutated: &mutated,
+            removed: &removed,
         };
         difference::unified(&sides, color)
     }
@@ -184,6 +195,7 @@ impl Report for DiffReport {
             Verdict::CannotTell => &mut self.counts.unknown,
         };
         *count += 1;
+        self.counts.known += usize::from(item.is_known());
         self.counts.failed += usize::from(item.fails_by_severity());
     }
 
@@ -243,7 +255,7 @@ impl Report for DiffReport {
         vec![
             ("kubernetesVersions", json::releases(end.releases.iter())),
             ("notes", json::notes(end.notes)),
-            ("summary", json::counts(self.counts.named())),
+            ("summary", json::counts(self.counts.members())),
         ]
     }
 
@@ -261,10 +273,12 @@ impl Report for DiffReport {
         out.message(&self.text.common_details())?;
         out.notes(end.notes)?;
         if self.is_drift && self.counts.exit() != Exit::CannotTell {
-            let DiffCounts { updated, unchanged, .. } = self.counts;
-            return out.message(&format!("{updated} of {} objects differ after each apply\n", updated + unchanged));
+            let DiffCounts { updated, unchanged, known, .. } = self.counts;
+            let (total, known) = (updated + unchanged, known_rejected(known));
+            return out.message(&format!("{updated} of {total} objects differ after each apply{known}\n"));
         }
-        if self.json || !(self.is_external_error || self.counts.exit() == Exit::CannotTell) {
+        let fails = self.is_external_error || self.counts.exit() == Exit::CannotTell;
+        if self.json || !(fails || self.counts.known > 0) {
             return Ok(());
         }
         out.message(&format!("{}\n", self.counts.line()))
@@ -295,7 +309,7 @@ fn case(item: &ObjectReport, diff: Option<String>) -> Case {
 
 impl DiffCounts {
     fn named(self) -> [(&'static str, usize); 7] {
-        let Self { created, updated, unchanged, refused, unknown, decoded, skipped, failed: _ } = self;
+        let Self { created, updated, unchanged, refused, unknown, decoded, skipped, .. } = self;
         [
             ("create", created),
             ("update", updated),
@@ -307,22 +321,32 @@ impl DiffCounts {
         ]
     }
 
+    /// Returns the members of the summary in JSON: `known` is omitted if it is 0.
+    fn members(self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.named().into_iter().chain(Some(("known", self.known)).filter(|(_, n)| *n > 0))
+    }
+
     /// Formats the counts that are not 0.
     fn line(self) -> String {
         let counts = self.named().into_iter().filter(|(_, n)| *n > 0);
         let failed = Some(self.failed).filter(|n| *n > 0).map(|n| format!("{n} with an error by severity"));
         let counts: Vec<String> = counts.map(|(name, n)| format!("{n} {}", words(name))).chain(failed).collect();
-        counts.join(", ")
+        counts.join(", ") + &known_rejections(self.known, self.refused)
     }
 
     /// Returns the exit code.
     fn exit(self) -> Exit {
         match self {
-            Self { refused, unknown, failed, .. } if refused + unknown + failed > 0 => Exit::CannotTell,
+            Self { refused, known, unknown, failed, .. } if refused - known + unknown + failed > 0 => Exit::CannotTell,
             Self { created, updated, .. } if created + updated > 0 => Exit::Differs,
             _ => Exit::Accepted,
         }
     }
+}
+
+/// Counts rejected objects, which are not compared, for the line of `--drift`.
+fn known_rejected(known: usize) -> String {
+    if known == 0 { String::new() } else { format!("; {known} rejected as in the baseline") }
 }
 
 /// Returns the text of a count in the summary line.

@@ -5,6 +5,7 @@
 mod admission;
 pub mod args;
 mod definition;
+mod known;
 mod kubernetes;
 mod matrix;
 mod objects;

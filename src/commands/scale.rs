@@ -301,6 +301,7 @@ impl ScaleChange {
             pruned: &[],
             defaulted: &[],
             mutated: &[],
+            removed: &[],
         };
         difference::unified(&sides, color)
     }

@@ -2,7 +2,7 @@
 //!
 //! A file has commands after `$ `, each followed by its standard output, then a line `[stderr]` with its standard
 //! error, and a line `[exit N]`. Commands run in a directory with copies of `examples` and `cli/input` and the files
-//! created by [`made`]. `UPDATE_SNAPSHOTS=1 cargo test cli` rewrites the files; read the difference before you commit
+//! created by [`made`]. After `stty cols N; ` a command writes both outputs to a terminal of N columns. `UPDATE_SNAPSHOTS=1 cargo test cli` rewrites the files; read the difference before you commit
 //! it.
 
 use std::fmt::Write as _;
@@ -79,6 +79,10 @@ fn made(dir: &Path) {
         ("bom.yaml", format!("\u{feff}{object}").into_bytes()),
         ("tabs.yaml", object.replace("  name", "\tname").into_bytes()),
         ("not-utf8.yaml", [object.as_bytes(), b"  cronSpec: \"\xff\xfe\"\n"].concat()),
+        (
+            "not-utf8-twice.yaml",
+            [object.as_bytes(), b"  cronSpec: \"\xef\xbf\xbd \xff\"\n  concurrency: \xe9t\xe9\n"].concat(),
+        ),
         ("alias-bomb.yaml", bomb.into_bytes()),
         ("deep.yaml", nested(9990).into_bytes()),
         ("too-deep.yaml", nested(10_010).into_bytes()),
@@ -91,8 +95,28 @@ fn made(dir: &Path) {
     }
 }
 
+/// Runs a command line in a terminal of the given width.
+fn terminal_screen(line: &str, columns: &str, dir: &Path) -> String {
+    let words = line.strip_prefix("kubectl-crdx ").unwrap();
+    let command = format!("stty cols {columns} rows 50; exec '{}' {words}", env!("CARGO_BIN_EXE_kubectl-crdx"));
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(dir)
+        .env("KUBECONFIG", "/nonexistent/kubeconfig")
+        .env("NO_COLOR", "1")
+        .env("TERM", "dumb")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    format!("$ stty cols {columns}; {line}\n{text}[exit {}]\n", output.status.code().unwrap())
+}
+
 /// Runs a command line and formats all its output.
 fn screen(line: &str, dir: &Path) -> String {
+    if let Some((columns, line)) = line.strip_prefix("stty cols ").and_then(|rest| rest.split_once("; ")) {
+        return terminal_screen(line, columns, dir);
+    }
     let (command, stdin) = line.split_once(" < ").map_or((line, None), |(command, file)| (command, Some(file)));
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("kubectl-crdx"), "{line}");
@@ -125,7 +149,9 @@ fn screens() {
     let mut wrong = Vec::new();
     let mut commands = 0;
     let mut files: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
-    files.retain(|f| f.extension().is_some_and(|e| e == "txt"));
+    // `script` of other systems has other options.
+    let has_terminals = cfg!(target_os = "linux");
+    files.retain(|f| f.extension().is_some_and(|e| e == "txt") && (has_terminals || !f.ends_with("narrow.txt")));
     files.sort();
     for file in files {
         let kept = fs::read_to_string(&file).unwrap();

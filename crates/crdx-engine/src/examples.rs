@@ -8,6 +8,7 @@ pub(crate) mod changes;
 mod checker;
 pub(crate) mod generate;
 mod left_out;
+mod rule_changes;
 pub(crate) mod search;
 pub(crate) mod strings;
 pub(crate) mod vocabulary;
@@ -20,6 +21,7 @@ pub use generate::ExampleFields;
 pub use left_out::left_out;
 
 use crdx_value::{Map, Value, object};
+use search::ChangeOrder;
 
 /// An example object and the server's verdict on creating it.
 #[derive(Clone, Debug)]
@@ -59,9 +61,11 @@ pub fn example(checker: &Checker, fields: ExampleFields) -> Result<Example, Exam
     // An object without its fields is the easiest to accept, but it shows nothing.
     let names: Vec<String> = start.as_object().into_iter().flat_map(Map::keys).cloned().collect();
     let has_all = |object: &Value| names.iter().all(|name| object.get(name).is_some());
-    let (object, rejection) = search::accepted_with(checker, start.clone(), search::BUDGET / 2, &has_all);
-    if rejection.is_none() {
-        return Ok(Example { object, rejection });
+    for order in [ChangeOrder::Fields, ChangeOrder::Rules] {
+        let (object, rejection) = search::accepted_with(checker, start.clone(), search::BUDGET / 2, order, &has_all);
+        if rejection.is_none() {
+            return Ok(Example { object, rejection });
+        }
     }
     let (object, rejection) = search::accepted(checker, start, search::BUDGET);
     Ok(Example { object, rejection })
@@ -149,6 +153,32 @@ mod tests {
             );
             let (spec, rejection) = made(&schema, ExampleFields::Full);
             assert!(rejection.is_none() && spec.contains("\"a\""), "{rule}: {spec} {rejection:?}");
+        }
+    }
+
+    #[test]
+    fn rules_of_one_node_may_use_functions_of_many_libraries() {
+        let string = "{type: string, maxLength: 60}";
+        let names = ["memory", "timeout", "version", "address", "endpoint", "host"];
+        let properties: Vec<String> = names.iter().map(|name| format!("{name}: {string}")).collect();
+        let rules = [
+            "quantity(self.memory).isGreaterThan(quantity('64Mi'))",
+            "duration(self.timeout) >= duration('1m') && duration(self.timeout) < duration('1h')",
+            "semver(self.version).compareTo(semver('1.20.0')) >= 0",
+            "isIP(self.address) && cidr('10.0.0.0/8').containsIP(self.address)",
+            "isURL(self.endpoint) && url(self.endpoint).getScheme() == 'https'",
+            "!format.dns1123Subdomain().validate(self.host).hasValue() && self.host.endsWith('.example.org')",
+        ];
+        let rules: Vec<String> = rules.iter().map(|rule| format!("{{rule: \"{rule}\"}}")).collect();
+        let schema = format!(
+            "{{type: object, required: [{}], properties: {{{}}}, x-kubernetes-validations: [{}]}}",
+            names.join(", "),
+            properties.join(", "),
+            rules.join(", ")
+        );
+        for fields in [ExampleFields::Minimal, ExampleFields::Full] {
+            let (spec, rejection) = made(&schema, fields);
+            assert_eq!(rejection, None, "{spec}");
         }
     }
 

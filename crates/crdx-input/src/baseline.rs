@@ -6,7 +6,7 @@ mod write;
 
 use crdx_engine::lint::breaking::evidence::LocatedChange;
 use crdx_engine::report::severity::DROPPED_FIELD;
-use crdx_engine::report::{KnownFinding, ObjectReport, RunNote, Severity, Verdict};
+use crdx_engine::report::{Identity, KnownFinding, ObjectReport, RunNote, Severity, SourceLocation, Verdict};
 use crdx_files::digest::sha256;
 use crdx_value::group_version;
 pub use read::BaselineError;
@@ -91,10 +91,25 @@ impl Baseline {
 
     /// Marks the known findings of an object that make it fail.
     pub fn accept(&mut self, item: &mut ObjectReport) {
-        let subject = self.subject(item);
+        self.accept_with(item, str::to_owned);
+    }
+
+    /// As [`accept`](Self::accept), for one of several requests for an object. The types of its errors begin with `request`, so that
+    /// an error of one request is not known for the others.
+    pub fn accept_request(&mut self, item: &mut ObjectReport, request: &str) {
+        self.accept_with(item, |kind| format!("{request}/{kind}"));
+    }
+
+    /// Remembers that an object of the run has no finding.
+    pub fn add_without_finding(&mut self, item: &ObjectReport) {
+        self.subject(&item.identity, &item.location, item.target.as_deref());
+    }
+
+    fn accept_with(&mut self, item: &mut ObjectReport, kind_of_error: impl Fn(&str) -> String) {
+        let subject = self.subject(&item.identity, &item.location, item.target.as_deref());
         if item.verdict == Verdict::Rejected {
             for error in &mut item.errors {
-                error.known = self.known(&subject, &error.kind, &error.message);
+                error.known = self.known(&subject, &kind_of_error(&error.kind), &error.message);
             }
         }
         let is_error = |severity: Option<Severity>| severity == Some(Severity::Error);
@@ -113,23 +128,33 @@ impl Baseline {
 
     /// Marks the known breaking changes of a CRD.
     pub fn accept_changes(&mut self, item: &ObjectReport, changes: &mut [LocatedChange]) {
-        let subject = self.subject(item);
+        let subject = self.subject(&item.identity, &item.location, item.target.as_deref());
         for LocatedChange { change, known, .. } in changes {
             let kind = format!("breaking/{}", change.kind.as_str());
             *known = self.known(&subject, &kind, &format!("{}: {}", change.path, change.detail));
         }
     }
 
-    fn subject(&mut self, item: &ObjectReport) -> Subject {
-        let identity = &item.identity;
+    /// Returns the entry of each finding of an object, given as type and message.
+    pub fn accept_findings(
+        &mut self,
+        identity: &Identity,
+        location: &SourceLocation,
+        findings: &[(&str, String)],
+    ) -> Vec<Option<Arc<KnownFinding>>> {
+        let subject = self.subject(identity, location, None);
+        findings.iter().map(|(kind, message)| self.known(&subject, kind, message)).collect()
+    }
+
+    fn subject(&mut self, identity: &Identity, location: &SourceLocation, target: Option<&str>) -> Subject {
         let (group, _) = group_version::split(&identity.api_version);
         let kind = if group.is_empty() { identity.kind.clone() } else { format!("{}.{group}", identity.kind) };
         let object = match (identity.kind.is_empty(), identity.full_name()) {
-            (true, _) => item.location.source.to_string(),
-            (false, name) if name.is_empty() => format!("{kind} {}", item.location.source),
+            (true, _) => location.source.to_string(),
+            (false, name) if name.is_empty() => format!("{kind} {}", location.source),
             (false, name) => format!("{kind} {name}"),
         };
-        let subject = Subject { object, target: item.target.as_deref().unwrap_or_default().to_owned() };
+        let subject = Subject { object, target: target.unwrap_or_default().to_owned() };
         // Entries are in the order of their subjects.
         let first = FindingKey { subject, kind: String::new(), message: String::new() };
         if self.entries.range(&first..).next().is_some_and(|(key, _)| key.subject == first.subject) {

@@ -1,6 +1,6 @@
 //! The source that is read: how it is opened or rendered, and what is known of its documents.
 
-use super::decode::FirstInvalid;
+use super::decode::{InvalidBytes, InvalidRun};
 use super::files::{self, InputSource};
 use super::render::find::RenderTarget;
 use super::render::flux::FluxKustomization;
@@ -8,9 +8,11 @@ use super::render::substitution::{SubstitutionError, Variables};
 use super::{Input, InputReader, MAX_PACKED_DOCUMENT};
 use crdx_engine::documents::{Note, SourceChunk};
 use crdx_files::input_size::{self, Counted};
-use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
 use std::sync::Arc;
+
+/// The most warnings about bytes of one document that are not UTF-8, besides the one that there are more.
+const MOST_ENCODING_WARNINGS: usize = 10;
 
 /// The current source.
 pub struct Current {
@@ -36,24 +38,28 @@ pub struct Current {
     pub flux: Option<Arc<FluxKustomization>>,
     /// The namespace of its objects that have none, if it is not the default.
     pub namespace: Option<Arc<str>>,
-    /// The first byte that is not UTF-8, until it was reported.
-    pub invalid: Option<FirstInvalid>,
+    /// The bytes that are not UTF-8, until they were reported.
+    pub invalid: InvalidBytes,
 }
 
 impl Current {
-    /// Takes the warning about bytes that are not UTF-8, if the first one is in this document.
-    pub fn encoding_warning(&mut self, chunk: &SourceChunk) -> Option<Note> {
-        let offset = self.invalid.as_ref()?.get()?;
-        let text = &chunk.chunk.text;
-        let replaced = "\u{fffd}".as_bytes();
-        let at = text.windows(replaced.len()).position(|bytes| bytes == replaced)?;
-        self.invalid = None;
-        let before = String::from_utf8_lossy(text.get(..at)?);
-        let last = before.rsplit('\n').next().unwrap_or_default();
-        let line = chunk.chunk.start.line + before.matches('\n').count();
-        let position = Position { line, column: last.chars().count() + 1 };
-        let message = format!("byte {offset} of the file is not UTF-8: kubectl replaces it with U+FFFD");
-        Some(chunk.note(Some(position), message))
+    /// Takes the warnings about bytes of a document that are not UTF-8.
+    pub fn encoding_warnings(&mut self, chunk: &SourceChunk) -> Vec<Note> {
+        let first = chunk.chunk.start.line;
+        let last = first + chunk.chunk.text.iter().filter(|byte| **byte == b'\n').count();
+        let runs = self.invalid.take(first..=last);
+        let warning = |(index, run): (usize, &InvalidRun)| {
+            let (first, last) = (run.first, run.last);
+            let message = if index == MOST_ENCODING_WARNINGS {
+                format!("more bytes of this document are not UTF-8, from byte {first} of the file")
+            } else if first == last {
+                format!("byte {first} of the file is not UTF-8: kubectl replaces it with U+FFFD")
+            } else {
+                format!("bytes {first} to {last} of the file are not UTF-8: kubectl replaces them with U+FFFD")
+            };
+            chunk.note(Some(run.position), message)
+        };
+        runs.iter().enumerate().take(MOST_ENCODING_WARNINGS + 1).map(warning).collect()
     }
 }
 
@@ -72,12 +78,12 @@ impl Input {
             is_member: false,
             flux: None,
             namespace: None,
-            invalid: None,
+            invalid: InvalidBytes::default(),
         }
     }
 
     pub(super) fn start(&mut self, source: &InputSource, named: bool) {
-        let invalid = FirstInvalid::default();
+        let invalid = InvalidBytes::default();
         match source.open(self.options.only_regular_files || !named, &invalid) {
             Ok(reader) => {
                 let reader: InputReader = Box::new(Counted(reader, input_size::add));
@@ -97,7 +103,6 @@ impl Input {
                 };
                 let namespace = flux.as_ref().and_then(|flux| flux.namespace.clone());
                 let current = self.current(source.name(), chunks, named);
-                let invalid = Some(invalid);
                 self.current = Some(Current { origin, is_member, flux, namespace, invalid, ..current });
             }
             Err(e) => self.problem(files::unreadable(&source.name(), &e)),

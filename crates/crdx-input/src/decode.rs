@@ -4,10 +4,12 @@
 //! A byte order mark selects the encoding and is removed: UTF-16 in either order is converted, UTF-8 is passed on as it is.
 //! Without one the bytes are UTF-8, in which each invalid sequence becomes U+FFFD.
 
+use crdx_text::Position;
+use crdx_value::lock::lock;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
 
 /// The size of the first block: most files fit.
 const FIRST_BLOCK: usize = 1 << 13;
@@ -15,28 +17,41 @@ const FIRST_BLOCK: usize = 1 << 13;
 /// The largest size of a block.
 const BLOCK: usize = 1 << 16;
 
-/// The offset of the first byte of a source that was replaced, because it is not UTF-8. Clones share it.
-#[derive(Clone, Debug)]
-pub struct FirstInvalid(Arc<AtomicU64>);
+/// The most runs of invalid bytes that are kept until their documents are read.
+const MOST_RUNS: usize = 1000;
 
-/// No byte was replaced.
-const NONE: u64 = u64::MAX;
-
-impl Default for FirstInvalid {
-    fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(NONE)))
-    }
+/// Bytes next to each other that are not UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidRun {
+    /// The offset of the first byte in the source.
+    pub first: u64,
+    /// The offset of the last byte in the source.
+    pub last: u64,
+    /// The position of the first replacement in the decoded text.
+    pub position: Position,
 }
 
-impl FirstInvalid {
-    fn set(&self, offset: u64) {
-        // Only the first one is kept.
-        let _ = self.0.compare_exchange(NONE, offset, Ordering::Relaxed, Ordering::Relaxed);
+/// The bytes of a source that were replaced, because they are not UTF-8. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct InvalidBytes(Arc<Mutex<VecDeque<InvalidRun>>>);
+
+impl InvalidBytes {
+    fn add(&self, (first, length): (u64, usize), position: Position) {
+        let mut runs = lock(&self.0);
+        let end = first + length as u64;
+        if let Some(run) = runs.back_mut().filter(|run| run.last + 1 == first) {
+            run.last = end - 1;
+        } else if runs.len() < MOST_RUNS {
+            runs.push_back(InvalidRun { first, last: end - 1, position });
+        }
     }
 
-    /// Returns the offset.
-    pub fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|offset| *offset != NONE)
+    /// Takes the runs in these lines. Those before them are in no document, and are removed.
+    pub fn take(&self, lines: RangeInclusive<usize>) -> Vec<InvalidRun> {
+        let mut runs = lock(&self.0);
+        let end = runs.iter().take_while(|run| run.position.line <= *lines.end()).count();
+        let taken = runs.drain(..end);
+        taken.filter(|run| lines.contains(&run.position.line)).collect()
     }
 }
 
@@ -45,7 +60,9 @@ pub struct Decoder<R> {
     inner: R,
     /// The number of bytes decoded so far.
     offset: u64,
-    invalid: FirstInvalid,
+    /// The position of the next character of the decoded text.
+    position: Position,
+    invalid: InvalidBytes,
     block: Vec<u8>,
     encoding: Encoding,
     /// Bytes not decoded yet: at most the beginning of a character.
@@ -69,11 +86,12 @@ enum Encoding {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Decodes the bytes of `inner`. `invalid` gets the first byte that is not UTF-8.
-    pub fn new(inner: R, invalid: &FirstInvalid) -> Self {
+    /// Decodes the bytes of `inner`. `invalid` gets the bytes that are not UTF-8.
+    pub fn new(inner: R, invalid: &InvalidBytes) -> Self {
         Self {
             inner,
             offset: 0,
+            position: Position { line: 1, column: 1 },
             invalid: invalid.clone(),
             block: vec![0; FIRST_BLOCK],
             encoding: Encoding::Unknown,
@@ -105,8 +123,14 @@ impl<R: Read> Decoder<R> {
         let taken = match self.encoding {
             Encoding::Unknown => 0,
             Encoding::Utf8 => {
-                let report = |at: usize| self.invalid.set(self.offset + at as u64);
-                replace_invalid(&self.encoded, self.ended, &mut self.decoded, report)
+                let (offset, position, invalid) = (self.offset, &mut self.position, &self.invalid);
+                replace_invalid(&self.encoded, self.ended, &mut self.decoded, |piece| match piece {
+                    Piece::Valid(text) => pass(position, text),
+                    Piece::Invalid { at, length } => {
+                        invalid.add((offset + at as u64, length), *position);
+                        position.column += 1;
+                    }
+                })
             }
             Encoding::Marked => {
                 self.decoded.extend(&self.encoded);
@@ -130,22 +154,43 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
+/// A part of the bytes that were decoded.
+enum Piece<'a> {
+    Valid(&'a [u8]),
+    /// A sequence that becomes U+FFFD.
+    Invalid {
+        at: usize,
+        length: usize,
+    },
+}
+
+/// Moves a position to the end of a text.
+fn pass(position: &mut Position, text: &[u8]) {
+    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_start = |byte: &&u8| **byte & 0xc0 != 0x80;
+    let characters = last.iter().filter(is_start).count();
+    position.line += lines;
+    position.column = if lines == 0 { position.column } else { 1 } + characters;
+}
+
 /// Appends UTF-8 to `out` with U+FFFD for each invalid sequence, and returns the number of bytes consumed. The
-/// beginning of a character at the end is kept for the next call, unless it is the last. `report` gets the offset of each invalid
-/// sequence.
-fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>, report: impl Fn(usize)) -> usize {
+/// beginning of a character at the end is kept for the next call, unless it is the last. `report` gets each piece.
+fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>, mut report: impl FnMut(Piece<'_>)) -> usize {
     let mut taken = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     let (valid, rest) = bytes.split_at_checked(taken).unwrap_or_default();
     out.extend(valid);
+    report(Piece::Valid(valid));
     for chunk in rest.utf8_chunks() {
         out.extend(chunk.valid().as_bytes());
+        report(Piece::Valid(chunk.valid().as_bytes()));
         taken += chunk.valid().len();
         let invalid = chunk.invalid();
         let unfinished = || std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
         if invalid.is_empty() || (!ended && taken + invalid.len() == bytes.len() && unfinished()) {
             break;
         }
-        report(taken);
+        report(Piece::Invalid { at: taken, length: invalid.len() });
         push(char::REPLACEMENT_CHARACTER, out);
         taken += invalid.len();
     }
@@ -216,8 +261,8 @@ mod tests {
 
     fn decode(bytes: &[u8]) -> Vec<u8> {
         let (mut whole, mut slow) = (Vec::new(), Vec::new());
-        Decoder::new(bytes, &FirstInvalid::default()).read_to_end(&mut whole).unwrap();
-        Decoder::new(Slow(bytes), &FirstInvalid::default()).read_to_end(&mut slow).unwrap();
+        Decoder::new(bytes, &InvalidBytes::default()).read_to_end(&mut whole).unwrap();
+        Decoder::new(Slow(bytes), &InvalidBytes::default()).read_to_end(&mut slow).unwrap();
         assert_eq!(whole, slow, "however the bytes come");
         whole
     }
@@ -251,18 +296,30 @@ mod tests {
     fn characters_are_whole_across_blocks() {
         let text = "aé€😀".repeat(BLOCK / 4);
         let mut decoded = Vec::new();
-        Decoder::new(text.as_bytes(), &FirstInvalid::default()).read_to_end(&mut decoded).unwrap();
+        Decoder::new(text.as_bytes(), &InvalidBytes::default()).read_to_end(&mut decoded).unwrap();
         assert!(decoded == text.as_bytes());
     }
 
     #[test]
-    fn the_first_invalid_byte_is_known() {
-        let first = |text: &[u8]| {
-            let invalid = FirstInvalid::default();
-            Decoder::new(Slow(text), &invalid).read_to_end(&mut Vec::new()).unwrap();
-            invalid.get()
+    fn each_run_of_invalid_bytes_has_its_position() {
+        let runs = |text: &[u8], lines| {
+            let found = [InvalidBytes::default(), InvalidBytes::default()];
+            Decoder::new(Slow(text), &found[0]).read_to_end(&mut Vec::new()).unwrap();
+            Decoder::new(text, &found[1]).read_to_end(&mut Vec::new()).unwrap();
+            let [slow, whole] = found.map(|invalid| invalid.take(lines_of(&lines)));
+            assert_eq!(slow, whole, "however the bytes come");
+            whole
         };
-        assert_eq!(first("a: \u{e9}\u{fffd}".as_bytes()), None);
-        assert_eq!(first(b"a: \xc3\xa9 \xff \xfe"), Some(6));
+        fn lines_of(lines: &(usize, usize)) -> RangeInclusive<usize> {
+            lines.0..=lines.1
+        }
+        let run = |first, last, (line, column)| InvalidRun { first, last, position: Position { line, column } };
+        assert_eq!(runs("a: \u{e9}\u{fffd}".as_bytes(), (1, 1)), []);
+        // The first U+FFFD of the text is in the file.
+        let text = b"a: \xef\xbf\xbd\n\xc3\xa9: \xff\xfe \xe2\x82\nb: \xff\n";
+        let (second, third) = ([run(11, 12, (2, 4)), run(14, 15, (2, 7))], run(20, 20, (3, 4)));
+        assert_eq!(runs(text, (1, 9)), [second.as_slice(), &[third]].concat());
+        assert_eq!(runs(text, (3, 9)), [third]);
+        assert_eq!(runs(text, (1, 2)), second);
     }
 }

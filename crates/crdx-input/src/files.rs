@@ -4,7 +4,7 @@ pub mod commits;
 mod definitions;
 
 use super::content::NoObject;
-use super::decode::{Decoder, FirstInvalid};
+use super::decode::{Decoder, InvalidBytes};
 use super::git::Commit;
 use super::ignore::is_never_read;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
@@ -72,8 +72,8 @@ impl InputSource {
     }
 
     /// Opens the source; its bytes are converted to UTF-8 as kubectl does. A pipe can be the user's input, but not a file
-    /// found in a directory. `invalid` gets the first byte that is not UTF-8.
-    pub fn open(&self, only_regular: bool, invalid: &FirstInvalid) -> io::Result<Box<dyn Read + Send>> {
+    /// found in a directory. `invalid` gets the bytes that are not UTF-8.
+    pub fn open(&self, only_regular: bool, invalid: &InvalidBytes) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Stdin => Ok(Box::new(Decoder::new(io::stdin(), invalid))),
             Self::File(path) => {

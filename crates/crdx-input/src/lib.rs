@@ -255,7 +255,7 @@ impl Input {
             }
         }
         let mut warnings = chunk.warnings(contents);
-        warnings.extend(current.encoding_warning(&chunk));
+        warnings.extend(current.encoding_warnings(&chunk));
         if self.options.collects_warnings {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }

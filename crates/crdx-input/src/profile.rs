@@ -66,11 +66,15 @@ impl Profile {
             .map_err(|cause| ProfileError::Description { file: file.clone(), cause })?;
         let file = folder.join(RESOURCES);
         let value = read_value(&file)?;
-        let items = value.get("resources").and_then(Value::as_array).unwrap_or_default();
-        let resources = items.iter().map(Resource::from_value).collect::<Option<Vec<_>>>();
-        let cause = || "a resource lacks its version, plural or kind".to_owned();
-        let resources = resources.ok_or_else(|| ProfileError::Content { file, cause: cause() })?;
-        let resources = Arc::new(resources);
+        let content = |cause: String| ProfileError::Content { file: file.clone(), cause };
+        let items = value.get("resources").and_then(Value::as_array);
+        let items = items.ok_or_else(|| content("resources is not a list".to_owned()))?;
+        let resource = |(index, item): (usize, &Value)| {
+            let cause =
+                || format!("resources[{index}] lacks its version, plural or kind, or a member has another type");
+            Resource::from_value(item).ok_or_else(|| content(cause()))
+        };
+        let resources = Arc::new(items.iter().enumerate().map(resource).collect::<Result<Vec<_>, _>>()?);
         Ok(Self { folder: folder.to_owned(), description, resources, loaded: Mutex::default() })
     }
 
@@ -301,6 +305,9 @@ fn read_all(file: &Path) -> Result<Vec<Value>, ProfileError> {
         all.push(chunk.read().map_err(|error| content(error.to_string()))?.value);
     }
     all.retain(|value| !value.is_null());
+    if all.iter().any(|value| value.as_object().is_none()) {
+        return Err(content("a document is not an object".to_owned()));
+    }
     Ok(all)
 }
 
@@ -392,5 +399,28 @@ mod tests {
         fs::write(dir.path().join("cluster/limitranges.yaml"), "a: [").unwrap();
         assert!(matches!(profile.get("/api/v1/limitranges"), Err(ProfileError::Content { .. })));
         assert!(Profile::open(&dir.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn members_of_other_types_are_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let profile = profile(dir.path());
+        fs::write(dir.path().join("cluster/limitranges.yaml"), "- a\n").unwrap();
+        let error = profile.get("/api/v1/limitranges").unwrap_err().to_string();
+        assert!(error.ends_with("limitranges.yaml: a document is not an object"), "{error}");
+        let resource = "{version: v1, plural: pods, kind: Pod";
+        let types = "resources[0] lacks its version, plural or kind, or a member has another type";
+        for (text, cause) in [
+            ("resources: {}\n".to_owned(), "resources is not a list"),
+            ("[]\n".to_owned(), "resources is not a list"),
+            (format!("resources: [{resource}, namespaced: 'true'}}]\n"), types),
+            (format!("resources: [{resource}, verbs: get}}]\n"), types),
+            (format!("resources: [{resource}, verbs: [1]}}]\n"), types),
+            ("resources: [{plural: pods, kind: Pod}]\n".to_owned(), types),
+        ] {
+            fs::write(dir.path().join(RESOURCES), &text).unwrap();
+            let error = Profile::open(dir.path()).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("{RESOURCES}: {cause}")), "{text}: {error}");
+        }
     }
 }

@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The number of directories and files that a note names.
 const NAMED: usize = 3;
@@ -56,6 +56,8 @@ const NAMED: usize = 3;
 pub struct Renderer {
     settings: RenderSettings,
     state: Arc<Mutex<State>>,
+    /// The URLs of this repository, when they were read.
+    urls: Arc<OnceLock<RepositoryUrls>>,
 }
 
 /// The properties of the cluster that charts can use.
@@ -96,12 +98,6 @@ pub struct RenderedObject<'a> {
     pub field: Option<&'a str>,
 }
 
-impl RenderSettings {
-    fn repository_urls(&self) -> RepositoryUrls {
-        RepositoryUrls::new(&self.repository_urls, &env::current_dir().unwrap_or_default())
-    }
-}
-
 #[derive(Debug, Default)]
 struct State {
     /// The rendered directories, by the names of the sources.
@@ -139,6 +135,11 @@ impl Renderer {
         Self { settings, ..Self::default() }
     }
 
+    fn repository_urls(&self) -> &RepositoryUrls {
+        let read = || RepositoryUrls::new(&self.settings.repository_urls, &env::current_dir().unwrap_or_default());
+        self.urls.get_or_init(read)
+    }
+
     /// Renders a directory, and returns the text. It is rendered only once.
     ///
     /// # Errors
@@ -164,7 +165,7 @@ impl Renderer {
 
     /// Reads the `Kustomization` objects of Flux among files, which say how directories are built.
     pub fn read_flux(&self, files: &BTreeSet<PathBuf>) {
-        let found = FluxKustomizations::read(files, &self.settings.repository_urls(), &self.settings.substitute);
+        let found = FluxKustomizations::read(files, self.repository_urls(), &self.settings.substitute);
         lock::lock(&self.state).flux.extend(found);
     }
 
@@ -217,7 +218,7 @@ impl Renderer {
     /// fetched.
     pub(crate) fn take_releases(&self, directory: Option<&Path>) -> (Vec<RenderTarget>, Vec<LeftOutRelease>) {
         let releases = std::mem::take(&mut lock::lock(&self.state).releases);
-        let (charts, mut left_out) = releases.charts(&self.settings.repository_urls(), directory);
+        let (charts, mut left_out) = releases.charts(self.repository_urls(), directory);
         let map = |location: &SourceLocation, name: &str, namespace: Option<&str>| {
             self.map(location, &RenderedObject { kind: "HelmRelease", name, namespace, field: None })
         };

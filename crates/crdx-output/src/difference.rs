@@ -1,5 +1,5 @@
-//! Formats a unified diff of an object's YAML before and after a write. Lines set by defaulting are marked. Lines that
-//! were sent but would not be stored begin with `!` and are not counted.
+//! Formats a unified diff of an object's YAML before and after a write. Lines set by defaulting are marked, and those that policies
+//! set or remove. Lines that were sent but would not be stored begin with `!` and are not counted.
 
 use super::{Paint, printable};
 use crdx_text::Syntax;
@@ -31,6 +31,8 @@ pub struct Sides<'a> {
     pub defaulted: &'a [&'a str],
     /// Paths set by admission policies, with the name of the policy.
     pub mutated: &'a [(&'a str, &'a str)],
+    /// Paths removed by admission policies, with the value and the name of the policy.
+    pub removed: &'a [(&'a str, &'a Value, &'a str)],
 }
 
 /// Formats an object as YAML; empty for `None`.
@@ -43,14 +45,15 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     if sides.before == Some(sides.after) {
         return None;
     }
-    let with_pruned = (!sides.pruned.is_empty()).then(|| {
+    let removed = not_stored(sides).map(|(_, path)| path);
+    let wanted: BTreeSet<&str> = sides.pruned.iter().copied().chain(removed).collect();
+    let with_pruned = (!wanted.is_empty()).then(|| {
         let mut whole = sides.after.clone();
-        let wanted: BTreeSet<&str> = sides.pruned.iter().copied().collect();
         put_back(&mut whole, sides.sent, &wanted, &mut String::new());
         whole
     });
     let (old, new) = (text(sides.before), to_string(with_pruned.as_ref().unwrap_or(sides.after)));
-    let marks = Marks::new(&new, sides);
+    let (marks, old_marks) = (Marks::new(&new, sides), Marks::of_removed(&old, sides));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
     let bold = |text: String| Paint::Bold.when(color, &printable::line(&text)) + "\n";
@@ -61,27 +64,35 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
         out.push('\n');
         for change in group.iter().flat_map(|op| op.iter_changes(&old, &new)) {
             let line = change.value();
-            let mark = change.new_index().map_or(Mark::None, |i| marks.at(i));
-            let (sign, paint) = match (change.tag(), mark) {
-                (ChangeTag::Insert, Mark::Pruned) => ('!', Paint::Yellow),
-                (tag, _) => sign(tag),
+            let new_mark = || change.new_index().map_or(Mark::None, |i| marks.at(i));
+            let mark = match change.tag() {
+                ChangeTag::Insert => new_mark(),
+                ChangeTag::Delete => change.old_index().map_or(Mark::None, |i| old_marks.at(i)),
+                ChangeTag::Equal => Mark::None,
+            };
+            let (sign, paint) = match change.tag() {
+                ChangeTag::Insert if mark.is_not_stored() => ('!', Paint::Yellow),
+                tag => sign(tag),
             };
             out.push_str(&paint.when(color, &format!("{sign}{line}")));
             let remark = match mark {
                 Mark::Pruned => "  # pruned".to_owned(),
                 Mark::Defaulted => "  # default".to_owned(),
-                Mark::Mutated(index) => {
-                    sides.mutated.get(index).map(|(_, policy)| format!("  # policy {policy}")).unwrap_or_default()
-                }
+                Mark::Mutated(index) => policy(sides.mutated.get(index).map(|(_, policy)| *policy)),
+                Mark::Removed(index) => policy(sides.removed.get(index).map(|(.., policy)| *policy)),
                 Mark::None => String::new(),
             };
-            if change.tag() == ChangeTag::Insert && !remark.is_empty() {
+            if !remark.is_empty() {
                 out.push_str(&Paint::Dim.when(color, &remark));
             }
             out.push('\n');
         }
     }
     Some(out)
+}
+
+fn policy(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("  # policy {name}"))
 }
 
 /// Formats the diff of two values with their names; empty if they are equal.
@@ -141,6 +152,15 @@ enum Mark {
     Pruned,
     /// Set by the policy with this index in [`Sides::mutated`].
     Mutated(usize),
+    /// Removed by the policy with this index in [`Sides::removed`].
+    Removed(usize),
+}
+
+impl Mark {
+    /// Returns true for a line that is in the request and would not be stored.
+    fn is_not_stored(self) -> bool {
+        matches!(self, Self::Pruned | Self::Removed(_))
+    }
 }
 
 /// The marks of the lines of a text.
@@ -148,16 +168,33 @@ enum Mark {
 struct Marks(Vec<Mark>);
 
 impl Marks {
+    /// Returns the marks of the object after the write.
     fn new(text: &str, sides: &Sides<'_>) -> Self {
-        let mut marks = Self(vec![Mark::None; text.lines().count()]);
-        if sides.pruned.is_empty() && sides.defaulted.is_empty() && sides.mutated.is_empty() {
-            return marks;
-        }
-        let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
         let defaulted = sides.defaulted.iter().map(|path| (*path, Mark::Defaulted));
         let mutated = sides.mutated.iter().enumerate().map(|(index, (path, _))| (*path, Mark::Mutated(index)));
         let pruned = sides.pruned.iter().map(|path| (*path, Mark::Pruned));
-        for (path, mark) in defaulted.chain(mutated).chain(pruned) {
+        let removed = not_stored(sides).map(|(index, path)| (path, Mark::Removed(index)));
+        Self::of(text, &defaulted.chain(mutated).chain(pruned).chain(removed).collect::<Vec<_>>())
+    }
+
+    /// Returns the marks of the object before the write: what policies remove of the object in the request.
+    fn of_removed(text: &str, sides: &Sides<'_>) -> Self {
+        let removed = sides.removed.iter().enumerate();
+        // An item of a list may have had another index.
+        let is_same = |path: &str, value: &Value| {
+            !path.contains('[') || sides.before.and_then(|before| at_path(before, path)) == Some(value)
+        };
+        let removed = removed.filter(|(_, (path, value, _))| is_same(path, value));
+        Self::of(text, &removed.map(|(index, (path, ..))| (*path, Mark::Removed(index))).collect::<Vec<_>>())
+    }
+
+    fn of(text: &str, paths: &[(&str, Mark)]) -> Self {
+        let mut marks = Self(vec![Mark::None; text.lines().count()]);
+        if paths.is_empty() {
+            return marks;
+        }
+        let spans = Spans::new(text.as_bytes(), Syntax::Yaml);
+        for (path, mark) in paths {
             let found = spans.locate(path);
             if !found.exact {
                 continue;
@@ -166,7 +203,7 @@ impl Marks {
             let first = found.key.as_ref().unwrap_or(&found.value).start.line;
             let last = found.value.start.line + value.trim_end().matches('\n').count();
             for line in marks.0.iter_mut().take(last).skip(first.saturating_sub(1)) {
-                *line = mark;
+                *line = *mark;
             }
         }
         marks
@@ -177,8 +214,36 @@ impl Marks {
     }
 
     fn pruned_in(&self, lines: std::ops::Range<usize>) -> usize {
-        self.0.get(lines).unwrap_or_default().iter().filter(|m| **m == Mark::Pruned).count()
+        self.0.get(lines).unwrap_or_default().iter().filter(|mark| mark.is_not_stored()).count()
     }
+}
+
+/// Returns the value at a path; keys may have any characters.
+fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    if path.is_empty() {
+        return Some(value);
+    }
+    match value {
+        Value::Object(members) => members.iter().find_map(|(key, below)| {
+            let rest = path.strip_prefix(key.as_str())?;
+            let is_whole_key = rest.is_empty() || rest.starts_with(['.', '[']);
+            is_whole_key.then(|| at_path(below, rest.strip_prefix('.').unwrap_or(rest))).flatten()
+        }),
+        Value::Array(items) => {
+            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+            at_path(items.get(index.parse::<usize>().ok()?)?, rest.strip_prefix('.').unwrap_or(rest))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the fields of the request that policies remove and neither object has, with their indexes. If the existing object has one,
+/// its line is removed.
+fn not_stored<'a>(sides: &Sides<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+    let objects = [sides.before, Some(sides.after)];
+    let has = move |path: &str| objects.iter().flatten().any(|object| at_path(object, path).is_some());
+    let removed = sides.removed.iter().enumerate().map(|(index, (path, ..))| (index, *path));
+    removed.filter(move |(_, path)| !has(path))
 }
 
 /// Inserts the sent values at the paths `wanted` into `whole`, if their parents exist.
@@ -239,6 +304,7 @@ mod tests {
             pruned: &["spec.list[0].xs", "spec.typo"],
             defaulted: &["spec.b"],
             mutated: &[("spec.a", "stamp")],
+            removed: &[],
         };
         assert_eq!(
             unified(&sides, false).unwrap(),
@@ -248,6 +314,45 @@ mod tests {
         assert!(
             unified(&Sides { pruned: &[], mutated: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n")
         );
+    }
+
+    const EMPTY: Sides<'_> = Sides {
+        name: "k",
+        before: None,
+        after: &Value::Null,
+        sent: &Value::Null,
+        pruned: &[],
+        defaulted: &[],
+        mutated: &[],
+        removed: &[],
+    };
+
+    #[test]
+    fn what_a_policy_removes_is_marked() {
+        let sent = read(
+            r#"{"kind":"K","metadata":{"labels":{"a.b/c":"x"},"name":"m"},"spec":{"a":1,"deep":{"w":2,"x":1},"z":0}}"#,
+        );
+        let after = read(r#"{"kind":"K","metadata":{"name":"m"},"spec":{"a":1,"deep":{"x":1},"z":0}}"#);
+        let values = [sent.at(&["metadata", "labels"]).unwrap(), sent.at(&["spec", "deep", "w"]).unwrap()];
+        let removed = [("metadata.labels", values[0], "strip"), ("spec.deep.w", values[1], "strip")];
+        let sides = Sides { after: &after, sent: &sent, removed: &removed, ..EMPTY };
+        // A new object: the lines are in the manifest, and are not stored.
+        assert_eq!(
+            unified(&sides, false).unwrap(),
+            "--- LIVE/k\n+++ MERGED/k\n@@ -0,0 +1,8 @@\n+kind: K\n+metadata:\n!  labels:  # policy strip\n!    a.b/c: x  # policy strip\n+  name: m\n+spec:\n+  a: 1\n+  deep:\n!    w: 2  # policy strip\n+    x: 1\n+  z: 0\n"
+        );
+        // An existing object loses them.
+        assert_eq!(
+            unified(&Sides { before: Some(&sent), ..sides }, false).unwrap(),
+            "--- LIVE/k\n+++ MERGED/k\n@@ -1,11 +1,8 @@\n kind: K\n metadata:\n-  labels:  # policy strip\n-    a.b/c: x  # policy strip\n   name: m\n spec:\n   a: 1\n   deep:\n-    w: 2  # policy strip\n     x: 1\n   z: 0\n"
+        );
+        // The removed item is another one than the item of this index in the existing object.
+        let before = read(r#"{"kind":"K","spec":{"list":["a","b"]}}"#);
+        let after = read(r#"{"kind":"K","spec":{"list":["a"]}}"#);
+        let item = Value::from("c");
+        let removed = [("spec.list[1]", &item, "strip")];
+        let sides = Sides { before: Some(&before), after: &after, sent: &after, removed: &removed, ..EMPTY };
+        assert!(!unified(&sides, false).unwrap().contains("policy"));
     }
 
     #[test]
@@ -262,8 +367,7 @@ mod tests {
     #[test]
     fn a_new_object_is_all_new() {
         let after = read(r#"{"kind":"K"}"#);
-        let sides =
-            Sides { name: "k", before: None, after: &after, sent: &after, pruned: &[], defaulted: &[], mutated: &[] };
+        let sides = Sides { before: None, after: &after, sent: &after, ..EMPTY };
         assert_eq!(unified(&sides, false).unwrap(), "--- LIVE/k\n+++ MERGED/k\n@@ -0,0 +1 @@\n+kind: K\n");
     }
 }

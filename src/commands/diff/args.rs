@@ -1,6 +1,8 @@
 //! The arguments of `kubectl crdx diff`.
 
-use crate::commands::flags::{ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates};
+use crate::commands::flags::{
+    BaselineFile, ClusterArgs, Inputs, KubernetesVersion, ReportFormat, Server, Severities, Updates,
+};
 use clap::Args as ClapArgs;
 use crdx_engine::report::FieldPattern;
 
@@ -25,7 +27,7 @@ use crdx_engine::report::FieldPattern;
 Lines that defaulting adds end in `# default`; lines that begin with `!` are in the manifest but would not be stored. \
 The environment variable KUBECTL_EXTERNAL_DIFF selects another diff program, as for kubectl diff.
 
-Exit codes: 0 no difference, 1 a difference, 2 an object is rejected, a finding has the severity error, diff cannot tell, or the usage is wrong.")]
+Exit codes: 0 no difference, 1 a difference, 2 an object is rejected and not in the baseline, a finding has the severity error, diff cannot tell, or the usage is wrong.")]
 pub struct Diff {
     /// The objects and CRDs.
     #[command(flatten)]
@@ -56,11 +58,14 @@ pub struct Diff {
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_DIFF), help_heading = "Output")]
     pub output: Option<ReportFormat>,
     /// Compare again whenever one of the files changes, until Ctrl-C; the exit code is that of the last comparison
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "write_baseline")]
     pub watch: bool,
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,
+    /// The findings that the project accepts.
+    #[command(flatten)]
+    pub baseline: BaselineFile,
     /// The cluster from which CRDs and, without --old, existing objects are read.
     #[command(flatten)]
     pub cluster: ClusterArgs,

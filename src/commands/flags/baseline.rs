@@ -15,7 +15,7 @@ pub struct BaselineFile {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub baseline: Option<PathBuf>,
     /// Write the findings of this run to the file of --baseline; reasons and dates of findings that it has are kept
-    #[arg(long, help_heading = "Output", conflicts_with = "watch")]
+    #[arg(long, help_heading = "Output")]
     pub write_baseline: bool,
 }
 

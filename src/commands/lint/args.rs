@@ -78,7 +78,7 @@ pub struct Lint {
     #[arg(short, long, help_heading = "Output", conflicts_with = "convert")]
     pub quiet: bool,
     /// Lint again whenever one of the files changes, until Ctrl-C; the exit code is that of the last run
-    #[arg(long, help_heading = "Output", conflicts_with = "convert")]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["convert", "write_baseline"])]
     pub watch: bool,
     /// The severities of the findings of this program.
     #[command(flatten)]

@@ -268,9 +268,9 @@ pub struct AdmissionEffect {
 }
 
 impl AdmissionEffect {
-    /// Returns true if the policies deny the write, or that is unknown.
-    pub fn breaks(&self) -> bool {
-        !self.effects.denied.is_empty() || self.effects.cannot_tell
+    /// Returns true if the policies deny the write, except as in the baseline, or that is unknown.
+    pub fn fails(&self) -> bool {
+        self.effects.cannot_tell || !(self.effects.denied.is_empty() || self.item.is_known())
     }
 
     /// Returns true if the policies have an effect on the object, or the effect is unknown. Those that reject it before the upgrade, too,
@@ -290,7 +290,12 @@ impl AdmissionEffect {
 
     /// Returns a note for a table.
     pub fn note(&self) -> String {
-        if self.effects.cannot_tell { self.item.reason.clone() } else { policies::words(&self.effects) }
+        let words = policies::words(&self.effects);
+        match &self.item {
+            item if self.effects.cannot_tell => item.reason.clone(),
+            item if item.is_known() => format!("{words}; in the baseline"),
+            _ => words,
+        }
     }
 }
 

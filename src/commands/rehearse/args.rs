@@ -1,6 +1,8 @@
 //! The arguments of `kubectl crdx rehearse`.
 
-use crate::commands::flags::{ClusterArgs, KubernetesVersions, Policies, Reading, ReportFormat, Server, Severities};
+use crate::commands::flags::{
+    BaselineFile, ClusterArgs, KubernetesVersions, Policies, Reading, ReportFormat, Server, Severities,
+};
 use clap::Args as ClapArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -36,8 +38,8 @@ use std::path::PathBuf;
 For an object that would become invalid, the command also tries an update of only a label, because the server \
 tolerates most errors in fields that do not change.
 
-Exit codes: 0 nothing breaks, 1 data is lost, an object becomes invalid or is denied, or the CRD or a policy is \
-rejected, 2 rehearse cannot tell, or the usage is wrong.")]
+Exit codes: 0 nothing breaks, or only as in the baseline, 1 data is lost, an object becomes invalid or is denied, or the \
+CRD or a policy is rejected, 2 rehearse cannot tell, or the usage is wrong.")]
 pub struct Rehearse {
     /// A file, directory or archive with the new CRD, or with all CRDs, admission policies and webhook configurations of an operator
     #[arg(value_name = "NEW_CRD", required_unless_present_any = ["policies", "kubernetes_version"], conflicts_with = "policies")]
@@ -84,6 +86,9 @@ pub struct Rehearse {
     /// The severities of the findings of this program.
     #[command(flatten)]
     pub severities: Severities,
+    /// The effects that the project accepts.
+    #[command(flatten)]
+    pub baseline: BaselineFile,
     /// Output format: json (documented in docs/output.md), html (one self-contained page) or markdown (for a comment)
     /// [default: a table and the effects on each object]
     #[arg(short = 'o', long, value_name = "FORMAT", ignore_case = true, value_parser = ReportFormat::parser(ReportFormat::OF_REHEARSE), help_heading = "Output")]

@@ -1,14 +1,15 @@
 //! `rehearse NEW_CRD`: shows the effect of a new CRD on its stored objects.
 
 use super::args;
+use super::known::KnownEffects;
 use super::matrix::{Matrix, MatrixPlan};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::possible_objects::PossibleObjects;
-use super::report::definition::RehearsedObject;
+use super::report::rehearsed_object::RehearsedObject;
 use super::report::{UpgradeReport, UpgradedDefinition};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Color;
+use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, PlanError, RehearsalError, Releases, Stage};
@@ -65,7 +66,11 @@ pub fn run(
     let plan =
         Plan::new(old, new.value.clone(), releases, terminal::now()).map_err(|error| unusable(error.to_string()))?;
     let namespace = crdx_cluster::namespace_or_default(args.cluster.namespace.as_deref(), &target);
-    let crd_item = definition_report(&new, &plan, &removed);
+    let mut crd_item = definition_report(&new, &plan, &removed);
+    let mut baseline = args.baseline.open()?;
+    if let Some(baseline) = &mut baseline {
+        baseline.accept(&mut crd_item);
+    }
     let matrix = matrix.matrix(&namespace);
     let upgraded = UpgradedDefinition { item: &crd_item, plan: &plan, possible: &possible, matrix: &matrix };
     let report = UpgradeReport::new(upgraded, streams.out.look(), args.quiet);
@@ -76,7 +81,8 @@ pub fn run(
     let rehearsal = DefinitionRehearsal { upgrade, matrix: &matrix };
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(removed.note());
-    let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    let mut run =
+        RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes, baseline: &mut baseline };
     if from_files {
         run.files(options)?;
     } else if let Some(path) = plan.collection() {
@@ -86,6 +92,7 @@ pub fn run(
         notes.push(RunNote { kind: "noObjects", message });
     }
     notes.extend(input_notes(options, &args.severities.map()));
+    notes.extend(flags::finish_baseline(baseline)?);
     let report = sink.finish(&Ending { notes: &notes, releases: &plan.releases() })?;
     Ok(report.exit())
 }
@@ -220,6 +227,7 @@ impl Rehearsal for Upgrade<'_> {
         };
         let errors = outcome.as_ref().map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
         let locations = errors.iter().map(|error| finder.field(&error.field)).collect();
-        RehearsedObject { location: finder.start(), identity, outcome, locations, must_migrate: self.must_migrate }
+        let (location, must_migrate) = (finder.start(), self.must_migrate);
+        RehearsedObject { location, identity, outcome, locations, must_migrate, known: KnownEffects::default() }
     }
 }

@@ -8,7 +8,7 @@ use super::report::kubernetes::KubernetesReport;
 use super::report::kubernetes_request::RehearsedRequest;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Color;
+use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_cluster::Connection;
@@ -46,6 +46,7 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
     let plan = plan(args, &releases, options.clone())?;
     let severities = args.severities.map();
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
+    let mut baseline = args.baseline.open()?;
     for request in [StoredRequest::Create, StoredRequest::Update] {
         let plan = of_request(&plan, request, connection.is_none());
         let mut show = |mut item: ObjectReport| {
@@ -62,7 +63,11 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
             if connection.is_some() {
                 stored_entries::locate(&mut item);
             }
-            sink.add(&RehearsedRequest { request, item });
+            let mut done = RehearsedRequest { request, item };
+            if let Some(baseline) = &mut baseline {
+                done.accept(baseline);
+            }
+            sink.add(&done);
         };
         let run = if let Some(connection) = connection {
             simulation::run_entries(&plan, entries(StoredEntries::new(connection)?, request), &mut show)?
@@ -75,6 +80,7 @@ pub fn run(args: &args::Rehearse, releases: &ReleaseSet, color: Color) -> Result
             run.notes.into_iter().filter(|note| note.kind != "oldObjects" && !notes.contains(note)).collect::<Vec<_>>(),
         );
     }
+    notes.extend(flags::finish_baseline(baseline)?);
     let report = sink.finish(&Ending { notes: &notes, releases: &releases })?;
     Ok(report.exit())
 }

@@ -1,6 +1,7 @@
 //! Rehearses the stored objects one by one, from files or from the cluster.
 
 use super::args;
+use super::known::AcceptKnown;
 use super::stored::{InCluster, StoredObjects};
 use crate::commands::error::Error;
 use crate::commands::sink::{Report, Sink};
@@ -11,6 +12,7 @@ use crdx_engine::report::{ObjectReport, RunNote};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_engine::simulation::object::{self, Object};
 use crdx_input::InputOptions;
+use crdx_input::baseline::Baseline;
 use crdx_input::required::{Required, Sources};
 use crdx_runner::simulation::ordered::{in_order, threads};
 use crdx_value::Value;
@@ -18,7 +20,7 @@ use crdx_value::Value;
 /// The rehearsal of one object.
 pub trait Rehearsal: Sync {
     /// The effect on an object.
-    type Effect: Send;
+    type Effect: AcceptKnown;
 
     /// Returns true if an object of this group and kind is rehearsed.
     fn takes(&self, object: &Object, group: &str, kind: &str) -> bool;
@@ -33,6 +35,15 @@ pub enum Rehearsed<T> {
     Reported(Box<ObjectReport>),
     /// The effect on an object.
     Object(Box<T>),
+}
+
+impl<T: AcceptKnown> Rehearsed<T> {
+    /// Marks the findings that the baseline has. An input that cannot be rehearsed is never known.
+    fn accept(&mut self, baseline: Option<&mut Baseline>) {
+        if let (Self::Object(effect), Some(baseline)) = (self, baseline) {
+            effect.accept(baseline);
+        }
+    }
 }
 
 /// The objects of a resource in the cluster.
@@ -51,6 +62,7 @@ pub struct RehearsalRun<'a, R: Report, W> {
     pub rehearsal: &'a W,
     pub sink: &'a mut Sink<R>,
     pub notes: &'a mut Vec<RunNote>,
+    pub baseline: &'a mut Option<Baseline>,
 }
 
 impl<R, W> RehearsalRun<'_, R, W>
@@ -66,10 +78,15 @@ where
         let read = self.sink.measure(&self.args.filenames, &self.args.kustomize, options);
         let counting = InputOptions { read, ..options.collecting() };
         let inputs = Sources::open(&self.args.filenames, counting, Required::Object, "-f");
-        let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
+        let (rehearsal, sink, baseline) = (self.rehearsal, &mut *self.sink, &mut *self.baseline);
         let work = |entry| rehearsed(rehearsal, entry);
         let entries = inputs.and_kustomizations(&self.args.kustomize);
-        in_order(threads(self.args.jobs), entries, work, |done| done.iter().for_each(|done| sink.add(done)))?;
+        in_order(threads(self.args.jobs), entries, work, |done| {
+            if let Some(mut done) = done {
+                done.accept(baseline.as_mut());
+                sink.add(&done);
+            }
+        })?;
         Ok(())
     }
 
@@ -79,7 +96,7 @@ where
     /// Returns an error if a temporary file cannot be written.
     pub fn collection(&mut self, connection: &Connection, collection: Collection) -> Result<(), Error> {
         let Collection { path, definition, types } = collection;
-        let (rehearsal, sink) = (self.rehearsal, &mut *self.sink);
+        let (rehearsal, sink, baseline) = (self.rehearsal, &mut *self.sink, &mut *self.baseline);
         let mut objects = StoredObjects::new(connection, &path, definition, sink.progress());
         let work = |stored: Result<Value, Box<ObjectReport>>| match stored {
             Ok(mut object) => {
@@ -91,7 +108,10 @@ where
             }
             Err(item) => Rehearsed::Reported(item),
         };
-        in_order(threads(self.args.jobs), objects.by_ref(), work, |done| sink.add(&done))?;
+        in_order(threads(self.args.jobs), objects.by_ref(), work, |mut done| {
+            done.accept(baseline.as_mut());
+            sink.add(&done);
+        })?;
         self.notes.extend(objects.note());
         Ok(())
     }

@@ -6,13 +6,15 @@ use super::args;
 use super::definition::{Upgrade, all_releases, existing_crd, has_files, releases};
 use super::matrix::{Matrix, MatrixPlan};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
-use super::planned::{DefinitionEffect, DeletedDefinition, OperatorObject, PlannedDefinition, deletion, plan};
+use super::planned::{
+    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition, deletion, plan,
+};
 use super::policies::matched_resources;
 use super::report::operator::{OperatorReport, Upgraded};
 use super::side::OperatorSide;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::Color;
+use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_engine::rehearsal::Plan;
@@ -59,7 +61,7 @@ pub fn run(
     };
     let sides = Sides { reading, now: terminal::now() };
     let (new_side, old_side) = ((&new, releases.new), (&old, releases.old));
-    let admission = AdmissionUpgrade::new(&sides, new_side, old_side);
+    let mut admission = AdmissionUpgrade::new(&sides, new_side, old_side);
     let mut olds: BTreeMap<String, Value> =
         old.definitions.iter().map(|old| (old.name().to_owned(), old.value.clone())).collect();
     let mut planned = Vec::new();
@@ -80,6 +82,11 @@ pub fn run(
         MatrixPlan::new(&pairs, &all_releases(args)?)?
     };
     let matrix = matrix.matrix(&namespace);
+    let mut baseline = args.baseline.open()?;
+    if let Some(baseline) = &mut baseline {
+        planned.iter_mut().for_each(|one| baseline.accept(&mut one.item));
+        admission.refused.iter_mut().for_each(|item| baseline.accept(item));
+    }
     let update = |one| update(one, &namespace);
     let updates = planned.iter().map(update).collect::<Result<_, _>>()?;
     let read_definition = || -> ReadDefinition<'_> {
@@ -97,7 +104,8 @@ pub fn run(
     let mut notes: Vec<RunNote> = note.map(|message| RunNote { kind: "version", message }).into_iter().collect();
     notes.extend(planned.iter().filter_map(|one| one.removed_versions.note()));
     notes.extend(admission.notes.iter().cloned());
-    let mut run = RehearsalRun { args, rehearsal: &operator, sink: &mut sink, notes: &mut notes };
+    let mut run =
+        RehearsalRun { args, rehearsal: &operator, sink: &mut sink, notes: &mut notes, baseline: &mut baseline };
     if has_files(args) {
         run.files(options)?;
     } else {
@@ -119,6 +127,7 @@ pub fn run(
         }
     }
     notes.extend(input_notes(options, &args.severities.map()));
+    notes.extend(flags::finish_baseline(baseline)?);
     let all = ReleaseSet::from_releases([releases.old, releases.new]).unwrap_or_else(|| releases.new.into());
     let report = sink.finish(&Ending { notes: &notes, releases: &all })?;
     Ok(report.exit())
@@ -166,10 +175,11 @@ impl Operator<'_> {
             let effect = update.rehearse(object.clone(), locator);
             return Some(DefinitionEffect::Updated(index, Box::new(effect)));
         }
-        let (index, plan) = self.deleted(group, kind)?;
+        let (definition, plan) = self.deleted(group, kind)?;
         let namespace =
             if plan.namespaced { identity::Namespace::Or(self.namespace) } else { identity::Namespace::None };
-        Some(DefinitionEffect::Deleted(index, identity::identity(object, namespace), locator.start()))
+        let (identity, location) = (identity::identity(object, namespace), locator.start());
+        Some(DefinitionEffect::Deleted(DeletedObject { definition, identity, location, known: None }))
     }
 }
 

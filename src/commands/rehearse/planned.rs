@@ -2,15 +2,19 @@
 
 use super::admission::{AdmissionEffect, AdmissionUpgrade};
 use super::definition::{RehearsedDefinition, definition_report};
+use super::known::{AcceptKnown, DELETED, DELETED_MESSAGE};
+use super::policies::accept_denials;
 use super::possible_objects::PossibleObjects;
-use super::report::definition::RehearsedObject;
+use super::report::rehearsed_object::RehearsedObject;
 use crate::commands::error::Error;
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, PlanError, Releases};
-use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
+use crdx_engine::report::{Identity, KnownFinding, ObjectReport, SourceLocation};
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::removed_versions::RemovedVersions;
+use crdx_input::baseline::Baseline;
 use crdx_value::Value;
+use std::sync::Arc;
 
 /// The update of one CRD.
 pub struct PlannedDefinition {
@@ -44,8 +48,34 @@ pub struct OperatorObject {
 pub enum DefinitionEffect {
     /// The CRD is updated, by its index.
     Updated(usize, Box<RehearsedObject>),
-    /// The CRD disappears, by its index.
-    Deleted(usize, Identity, SourceLocation),
+    /// The CRD disappears.
+    Deleted(DeletedObject),
+}
+
+/// An object of a CRD that disappears.
+pub struct DeletedObject {
+    /// The index of the CRD.
+    pub definition: usize,
+    pub identity: Identity,
+    pub location: SourceLocation,
+    /// The entry of the baseline that accepts its deletion.
+    pub known: Option<Arc<KnownFinding>>,
+}
+
+impl AcceptKnown for OperatorObject {
+    fn accept(&mut self, baseline: &mut Baseline) {
+        match &mut self.definition {
+            Some(DefinitionEffect::Updated(_, entry)) => entry.accept(baseline),
+            Some(DefinitionEffect::Deleted(DeletedObject { identity, location, known, .. })) => {
+                let findings = [(DELETED, DELETED_MESSAGE.to_owned())];
+                *known = baseline.accept_findings(identity, location, &findings).pop().flatten();
+            }
+            None => {}
+        }
+        if let Some(AdmissionEffect { item, effects, .. }) = &mut self.admission {
+            accept_denials(item, effects, baseline);
+        }
+    }
 }
 
 /// Plans the update of `old`, which may have been read from the cluster, to `new`, while the old policies are in force.

@@ -1,12 +1,13 @@
 //! `rehearse --policies`: shows the effect of new admission policies on the next write of stored objects.
 
 use super::args;
+use super::known::AcceptKnown;
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::report::PolicyReport;
 use super::report::policies::PolicyCounts;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
-use crate::commands::flags::{Color, ReportFormat};
+use crate::commands::flags::{self, Color, ReportFormat};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
 use crdx_cluster::Resource;
@@ -16,6 +17,7 @@ use crdx_engine::report::{ObjectReport, RunNote};
 use crdx_engine::simulation::admission::Admission;
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_engine::simulation::object::{self as input_object, Object};
+use crdx_input::baseline::Baseline;
 use crdx_input::required::{Required, Sources};
 use crdx_output::secrets;
 use crdx_runner::simulation::admission;
@@ -79,6 +81,10 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let now = terminal::now();
     let mut show_refused = |item: ObjectReport| refused.push(item);
     let admission = admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
+    let mut baseline = args.baseline.open()?;
+    if let Some(baseline) = &mut baseline {
+        refused.iter_mut().for_each(|item| baseline.accept(item));
+    }
     let streams = Streams::new(args.output, color);
     let counts = admission.as_ref().map(|admission| PolicyCounts::new(admission.given())).unwrap_or_default();
     let report = PolicyReport::new(counts, refused, streams.out.look(), args.quiet);
@@ -98,7 +104,8 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         admission: &admission,
         servers: PolicyRehearsal::new(&admission, (release, now), &namespace, crds, Box::new(read_definition)),
     };
-    let mut run = RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes };
+    let mut run =
+        RehearsalRun { args, rehearsal: &rehearsal, sink: &mut sink, notes: &mut notes, baseline: &mut baseline };
     if from_files {
         run.files(&options)?;
     } else {
@@ -109,8 +116,26 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         }
     }
     notes.extend(input_notes(&options, &args.severities.map()));
+    notes.extend(flags::finish_baseline(baseline)?);
     let report = sink.finish(&Ending { notes: &notes, releases: &release.into() })?;
     Ok(report.exit())
+}
+
+impl AcceptKnown for (ObjectReport, Effects) {
+    fn accept(&mut self, baseline: &mut Baseline) {
+        let (item, effects) = self;
+        accept_denials(item, effects, baseline);
+    }
+}
+
+/// Marks the known denials of an object.
+pub fn accept_denials(item: &mut ObjectReport, effects: &Effects, baseline: &mut Baseline) {
+    // What is rejected without the new policies, too, does not make the rehearsal fail.
+    if !effects.denied.is_empty() && !effects.refused_anyway {
+        baseline.accept(item);
+    } else {
+        baseline.add_without_finding(item);
+    }
 }
 
 struct NewPolicies<'a> {

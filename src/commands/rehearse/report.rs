@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod definition;
+mod deleted_counts;
 pub mod kubernetes;
 mod kubernetes_counts;
 mod kubernetes_page;
@@ -11,6 +12,7 @@ pub mod operator;
 mod operator_page;
 pub mod page;
 pub mod policies;
+pub mod rehearsed_object;
 
 use super::matrix::Matrix;
 use super::objects::Rehearsed;
@@ -28,7 +30,7 @@ use crdx_output::report::text::{Style, TextReport};
 use crdx_output::{Column, Columns, Paint, TableStyle};
 use crdx_value::json::to_string;
 use crdx_value::{Map, Value};
-use definition::RehearsedObject;
+use rehearsed_object::RehearsedObject;
 use std::io;
 
 /// The table of objects, and the messages about inputs that cannot be rehearsed.
@@ -102,8 +104,11 @@ impl<'a> UpgradeReport<'a> {
         let UpgradedDefinition { item, plan, matrix, .. } = self.upgraded;
         if self.counts.is_unsure() || item.verdict == Verdict::CannotTell {
             Exit::CannotTell
-        } else if self.counts.breaks() || !plan.is_accepted() {
+        } else if self.counts.breaks() || !(plan.is_accepted() || item.is_known()) {
             Exit::Rejected
+        } else if self.counts.known() > 0 || item.is_known() {
+            // The matrix counts what the baseline accepts.
+            Exit::Accepted
         } else {
             matrix.exit()
         }
@@ -113,7 +118,7 @@ impl<'a> UpgradeReport<'a> {
 /// Returns the entry of an object that the upgrade affects; if `quiet`, of one that it breaks.
 fn touched(done: &Rehearsed<RehearsedObject>, quiet: bool) -> Option<&RehearsedObject> {
     match done {
-        Rehearsed::Object(entry) if entry.breaks() || (entry.is_touched() && !quiet) => Some(entry),
+        Rehearsed::Object(entry) if entry.fails() || (entry.is_touched() && !quiet) => Some(entry),
         _ => None,
     }
 }
@@ -180,7 +185,7 @@ impl Report for UpgradeReport<'_> {
         let details = definition::details(entry, self.common.look.color);
         let mut is_hidden = || {
             let called = format!("{} {}", entry.identity.kind, entry.identity.full_name());
-            let what = if entry.breaks() { "errors" } else { "changes" };
+            let what = if entry.fails() { "errors" } else { "changes" };
             self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location)
         };
         if details.is_empty() || is_hidden() { Ok(()) } else { out.details(&details) }
@@ -249,6 +254,7 @@ impl PolicyReport {
             _ => Exit::Accepted,
         };
         let policies = self.refused.iter().map(|item| match item.verdict {
+            Verdict::Rejected if item.is_known() => Exit::Accepted,
             Verdict::Rejected => Exit::Rejected,
             _ => Exit::CannotTell,
         });
@@ -259,12 +265,18 @@ impl PolicyReport {
 /// The report about an object, and the effects of the policies on it.
 type Effect = (ObjectReport, Effects);
 
+/// Returns the policies to show; if `quiet`, without those that are refused as in the baseline.
+fn shown(refused: &[ObjectReport], quiet: bool) -> impl Iterator<Item = &ObjectReport> {
+    refused.iter().filter(move |item| !(quiet && item.is_known()))
+}
+
 /// Returns the effects on an object that has some; if `quiet`, on one that is denied or for which they are not known.
 fn affected(done: &Rehearsed<Effect>, quiet: bool) -> Option<&Effect> {
     match done {
         Rehearsed::Object(effect) => {
-            let breaks = effect.1.cannot_tell || !effect.1.denied.is_empty();
-            (breaks || (effect.1.is_touched() && !quiet)).then_some(&**effect)
+            let (item, effects) = &**effect;
+            let fails = effects.cannot_tell || !(effects.denied.is_empty() || item.is_known());
+            (fails || (effects.is_touched() && !quiet)).then_some(&**effect)
         }
         Rehearsed::Reported(_) => None,
     }
@@ -278,7 +290,7 @@ impl Report for PolicyReport {
     fn count(&mut self, done: &Self::Item) {
         match done {
             Rehearsed::Reported(_) => self.counts.add_unknown(),
-            Rehearsed::Object(effect) => self.counts.add(&effect.1),
+            Rehearsed::Object(effect) => self.counts.add(&effect.0, &effect.1),
         }
     }
 
@@ -300,7 +312,8 @@ impl Report for PolicyReport {
     }
 
     fn begin_text(&mut self) -> String {
-        self.refused.iter().map(|item| self.common.messages.details(item)).collect()
+        let Self { refused, common, .. } = self;
+        shown(refused, common.quiet).map(|item| common.messages.details(item)).collect()
     }
 
     fn text(&mut self, done: &Self::Item, out: &mut Output) -> io::Result<()> {
@@ -329,7 +342,8 @@ impl Report for PolicyReport {
     }
 
     fn end_text(&mut self, _: &Ending, out: &mut Output) -> io::Result<()> {
-        out.print(if self.refused.is_empty() { "" } else { "\n" })?;
+        let has_refused = shown(&self.refused, self.common.quiet).next().is_some();
+        out.print(if has_refused { "\n" } else { "" })?;
         self.common.end(&self.counts.text(self.common.look), out)
     }
 }

@@ -52,7 +52,7 @@ pub struct Validate {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
     /// Validate again whenever one of the files changes, until Ctrl-C; the exit code is that of the last validation
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "write_baseline")]
     pub watch: bool,
     /// The severities of the findings of this program.
     #[command(flatten)]

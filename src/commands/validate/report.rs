@@ -239,6 +239,7 @@ fn change(item: &ObjectReport) -> Option<String> {
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
     let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
+    let removed: Vec<_> = item.admission.iter().flat_map(|admission| admission.removed()).collect();
     let sides = Sides {
         name: &file_name(&item.identity),
         before: before.as_ref(),
@@ -247,6 +248,7 @@ fn change(item: &ObjectReport) -> Option<String> {
         pruned: &pruned,
         defaulted: &defaulted,
         mutated: &mutated,
+        removed: &removed,
     };
     difference::unified(&sides, false)
 }

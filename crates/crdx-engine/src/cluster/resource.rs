@@ -55,23 +55,24 @@ impl Resource {
         ])
     }
 
-    /// Decodes what [`Self::to_value`] returns; `None` for anything else.
+    /// Decodes what [`Self::to_value`] returns; `None` if a member is missing or has another type.
     pub fn from_value(value: &Value) -> Option<Self> {
-        let text = |key: &str| value.str_at(&[key]).unwrap_or_default().to_owned();
+        let member = |key: &str| value.get(key).filter(|member| !member.is_null());
+        let text = |key: &str| member(key).map_or(Some(String::new()), |text| text.as_str().map(str::to_owned));
         let texts = |key: &str| {
-            let items = value.get(key).and_then(Value::as_array).unwrap_or_default();
-            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            let Some(items) = member(key) else { return Some(Vec::new()) };
+            items.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
         };
         let resource = Self {
-            group: text("group"),
-            version: text("version"),
-            plural: text("plural"),
-            singular: text("singular"),
-            kind: text("kind"),
-            short_names: texts("shortNames"),
-            categories: texts("categories"),
-            verbs: texts("verbs"),
-            namespaced: value.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
+            group: text("group")?,
+            version: text("version")?,
+            plural: text("plural")?,
+            singular: text("singular")?,
+            kind: text("kind")?,
+            short_names: texts("shortNames")?,
+            categories: texts("categories")?,
+            verbs: texts("verbs")?,
+            namespaced: member("namespaced").map_or(Some(false), Value::as_bool)?,
         };
         let is_whole = !resource.version.is_empty() && !resource.plural.is_empty() && !resource.kind.is_empty();
         is_whole.then_some(resource)

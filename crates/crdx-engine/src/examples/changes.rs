@@ -121,11 +121,14 @@ fn name(words: &Vocabulary, all: &mut Vec<Changes>) {
     }
 }
 
-struct Collector<'c> {
-    words: &'c Vocabulary,
+/// Collects the changes of a node.
+pub(crate) struct Collector<'c> {
+    /// The words of the rules.
+    pub words: &'c Vocabulary,
     /// The number of changes after which no more are added.
-    most: usize,
-    all: &'c mut Vec<Changes>,
+    pub most: usize,
+    /// The changes so far.
+    pub all: &'c mut Vec<Changes>,
 }
 
 impl Collector<'_> {
@@ -133,7 +136,8 @@ impl Collector<'_> {
         self.all.len() >= self.most
     }
 
-    fn set(&mut self, path: &[String], value: impl FnOnce() -> Value) {
+    /// Adds the change of one value.
+    pub(crate) fn set(&mut self, path: &[String], value: impl FnOnce() -> Value) {
         if !self.is_full() {
             self.all.push(vec![Change { path: path.to_vec(), value: Some(value()) }]);
         }
@@ -146,7 +150,7 @@ impl Collector<'_> {
     }
 
     /// Adds the changes of one node and of the fields that its rules use.
-    fn node(&mut self, schema: &Schema, value: &Value, path: &[String], levels: usize) {
+    pub(crate) fn node(&mut self, schema: &Schema, value: &Value, path: &[String], levels: usize) {
         if self.is_full() {
             return;
         }

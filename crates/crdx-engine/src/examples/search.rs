@@ -2,6 +2,7 @@
 //! soon as a change reduces the errors, the search continues from the new object.
 
 use super::changes::{Changes, changed, first_of_error, of_unions};
+use super::rule_changes::of_rules;
 use super::{Checker, Rejection};
 use crdx_server::rules::node::steps;
 use crdx_value::steps::{Steps, memory};
@@ -23,6 +24,15 @@ const MAX_CHANGES: usize = 400;
 /// errors.
 const SCHEMA_ERROR: usize = 1000;
 
+/// Which changes are tried first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeOrder {
+    /// Those of all fields of a node, with the words of all its rules.
+    Fields,
+    /// Those of the fields of each rule, with its own words.
+    Rules,
+}
+
 /// An object that the server rejected.
 struct RejectedObject {
     object: Value,
@@ -34,7 +44,7 @@ struct RejectedObject {
 
 /// Returns the object that the server accepts, or the best of `budget` objects and the reason why the server rejects it.
 pub fn accepted(checker: &Checker, start: Value, budget: usize) -> (Value, Option<Rejection>) {
-    accepted_with(checker, start, budget, &|_| true)
+    accepted_with(checker, start, budget, ChangeOrder::Fields, &|_| true)
 }
 
 /// As [`accepted`], of the objects that have what is wanted.
@@ -42,6 +52,7 @@ pub fn accepted_with(
     checker: &Checker,
     start: Value,
     budget: usize,
+    order: ChangeOrder,
     is_wanted: &dyn Fn(&Value) -> bool,
 ) -> (Value, Option<Rejection>) {
     // Some changes give an object that was checked before.
@@ -64,8 +75,9 @@ pub fn accepted_with(
     checked.push(RejectedObject { object: start, rejection, score, changes: None });
     while !over && let Some(Reverse((_, index))) = queue.pop() {
         let Some(current) = checked.get_mut(index) else { break };
-        let changes =
-            current.changes.get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection, most));
+        let changes = current
+            .changes
+            .get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection, order, most));
         let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
         while let Some(next) = changes.pop_front() {
             let object = changed(&object, &next);
@@ -106,7 +118,13 @@ fn score_of(checker: &Checker, object: &Value, rejection: &Rejection) -> usize {
 }
 
 /// Returns `most` changes that may remove an error of the object, alternating between the errors.
-fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection, most: usize) -> VecDeque<Changes> {
+fn all_changes(
+    checker: &Checker,
+    object: &Value,
+    rejection: &Rejection,
+    order: ChangeOrder,
+    most: usize,
+) -> VecDeque<Changes> {
     let mut paths = Vec::new();
     let mut of_errors: Vec<VecDeque<Changes>> = Vec::new();
     for error in rejection.errors.iter().take(MAX_ERRORS) {
@@ -117,7 +135,12 @@ fn all_changes(checker: &Checker, object: &Value, rejection: &Rejection, most: u
         }
         // Errors of unions are reported at the root.
         let unions = if is_root { of_unions(&checker.schema, object) } else { Vec::new() };
-        of_errors.push(unions.into_iter().chain(first_of_error(&checker.schema, object, &path, most)).collect());
+        let of_rules = match order {
+            ChangeOrder::Fields => Vec::new(),
+            ChangeOrder::Rules => of_rules(&checker.schema, object, &path),
+        };
+        let unions = unions.into_iter().chain(of_rules);
+        of_errors.push(unions.chain(first_of_error(&checker.schema, object, &path, most)).collect());
         paths.push(path);
     }
     let mut all = VecDeque::new();

@@ -38,7 +38,8 @@ impl Vocabulary {
         lengths.filter(|n| (1..=MAX_LENGTH).contains(n)).filter_map(|n| usize::try_from(n).ok())
     }
 
-    fn add(&mut self, expr: &Expr) {
+    /// Adds those of an expression.
+    pub(crate) fn add(&mut self, expr: &Expr) {
         let mut left = vec![expr];
         while let Some(expr) = left.pop() {
             match &expr.kind {

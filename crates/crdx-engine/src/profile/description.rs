@@ -100,10 +100,18 @@ impl Description {
         if value.str_at(&["kind"]) != Some(KIND) || value.str_at(&["apiVersion"]) != Some(API_VERSION) {
             return Err(DescriptionError::Kind);
         }
+        for name in ["version", "settings"] {
+            members(value.get(name), name).map(drop)?;
+        }
         let text = |path: &[&str], name| member(value, path, name, |value| value.as_str().map(str::to_owned));
         let is_on = |path: &[&str], name| member(value, path, name, Value::as_bool);
         let seconds = |name| member(value, &["settings", name], name, Value::as_int);
-        let version = text(&["version", "major"], "version.major")?.zip(text(&["version", "minor"], "version.minor")?);
+        let version =
+            match (text(&["version", "major"], "version.major")?, text(&["version", "minor"], "version.minor")?) {
+                (Some(major), Some(minor)) => Some((major, minor)),
+                (None, None) => None,
+                _ => return Err(DescriptionError::Value("version")),
+            };
         let emulated = text(&["settings", "emulatedVersion"], "emulatedVersion")?;
         let emulated = emulated.map(|text| emulated_version(&text)).transpose()?;
         let settings = ServerSettings {
@@ -209,6 +217,23 @@ mod tests {
         };
         assert_eq!(Description::from_value(&description.to_value()), Ok(description));
         assert_eq!(Description::from_value(&Description::default().to_value()), Ok(Description::default()));
+    }
+
+    #[test]
+    fn members_of_other_types_are_errors() {
+        for (name, member) in [
+            ("version", Value::from("1.36")),
+            ("version", object([("minor", "36")])),
+            ("settings", Value::Array(Vec::new())),
+            ("lacksFlags", "true".into()),
+            ("saved", "namespaces".into()),
+            ("unread", Value::Array(Vec::new())),
+            ("params", object([("group", "")])),
+        ] {
+            let mut value = Description::default().to_value();
+            value.insert_at(&[name], member);
+            assert_eq!(Description::from_value(&value), Err(DescriptionError::Value(name)));
+        }
     }
 
     #[test]

@@ -115,6 +115,14 @@ impl Admission {
             set.map(|field| (field.path.as_str(), change.policy.as_str()))
         })
     }
+
+    /// Returns the fields that policies remove, each with its value and the name of the policy.
+    pub fn removed(&self) -> impl Iterator<Item = (&str, &Value, &str)> {
+        self.mutated.iter().flat_map(|change| {
+            let removed = change.fields.iter().filter(|field| field.after.is_none());
+            removed.filter_map(|field| Some((field.path.as_str(), field.before.as_ref()?, change.policy.as_str())))
+        })
+    }
 }
 
 /// Formats `1 object` or `2 objects`.

@@ -75,7 +75,7 @@ impl FluxKustomizations {
         for file in files {
             found.read(file);
         }
-        found.patch();
+        found.patch(urls);
         let mut all = Self::default();
         for one in &found.kustomizations {
             let Some((directory, new)) = found.build(one, urls, given) else { continue };
@@ -153,20 +153,29 @@ impl FluxObjects {
         }
     }
 
-    /// Applies the patches of Kustomizations to those in their directories, as repositories give all of them the same `postBuild`.
-    fn patch(&mut self) {
+    /// Applies the patches of Kustomizations to those in their directories, as repositories give all of them the same `postBuild`. A
+    /// directory of the same name in another repository has other Kustomizations.
+    fn patch(&mut self, urls: &RepositoryUrls) {
         sort_by_key(&mut self.kustomizations, |one| one.file.components().count());
         for index in 0..self.kustomizations.len() {
             let Some(parent) = self.kustomizations.get(index) else { return };
             let Some(directory) = parent.directory() else { continue };
             let name = parent.full_name();
+            let Some(spec) = parent.spec() else { continue };
+            let (repository, ..) = self.repository(spec, urls, directory.exists());
+            if repository == NamedRepository::Another {
+                continue;
+            }
             let patches = parent.spec().and_then(|spec| spec.get("patches")).and_then(Value::as_array);
             let patches = patches.unwrap_or_default().to_vec();
             let others = self.kustomizations.iter_mut().enumerate();
             let children = others.filter(|(other, child)| *other != index && child.file.starts_with(&directory));
             for (_, child) in children {
                 for patch in &patches {
-                    child.apply(patch, &name);
+                    match repository {
+                        NamedRepository::Unknown => child.may_apply(patch, &name),
+                        NamedRepository::This | NamedRepository::Another => child.apply(patch, &name),
+                    }
                 }
             }
         }
@@ -267,9 +276,46 @@ mod tests {
         objects.kustomizations.push(object("web", &file("web.yaml"), "{path: old}"));
         objects.kustomizations.push(object("web", "elsewhere/web/ks.yaml", "{path: old}"));
         objects.kustomizations.push(object("apps", "apps.yaml", patch));
-        objects.patch();
+        objects.patch(&RepositoryUrls::default());
         let paths = objects.kustomizations.iter().map(|one| one.spec().unwrap().str_at(&["path"]).unwrap());
         assert_eq!(paths.collect::<BTreeSet<_>>(), BTreeSet::from(["apps", "new", "old"]));
+    }
+
+    #[test]
+    fn a_kustomization_of_another_repository_patches_none_of_this_one() {
+        let apps = in_repository("apps").unwrap();
+        let object = |name: &str, file: PathBuf, spec: &str| KustomizationObject {
+            namespace: String::new(),
+            name: name.to_owned(),
+            file,
+            object: yaml::read(format!("spec: {spec}").as_bytes()).unwrap(),
+            changed_by: BTreeSet::new(),
+            rebuilt_by: None,
+        };
+        // `src` exists in this repository, as in others.
+        let source = in_repository("src").unwrap();
+        let patched = |source_ref: &str, urls: &RepositoryUrls| {
+            let patch = "patches: [{target: {name: web}, patch: '{spec: {path: new}}'}]";
+            let mut objects = FluxObjects::default();
+            let url = |text: &str| BTreeSet::from([text.to_owned()]);
+            objects.repositories.insert("other".to_owned(), url("https://example.com/other"));
+            objects.repositories.insert("this".to_owned(), url("https://example.com/a"));
+            objects.kustomizations.push(object("web", source.join("web.yaml"), "{path: old}"));
+            let spec = format!("{{path: src, sourceRef: {source_ref}, {patch}}}");
+            objects.kustomizations.push(object("all", apps.join("all.yaml"), &spec));
+            objects.patch(urls);
+            let child = objects.kustomizations.iter().find(|one| one.name == "web").unwrap();
+            (child.spec().unwrap().str_at(&["path"]).unwrap().to_owned(), child.rebuilt_by.clone())
+        };
+        let given = RepositoryUrls::new(&["https://example.com/a".to_owned()], Path::new("."));
+        let (old, new) = (("old".to_owned(), None), ("new".to_owned(), None));
+        assert_eq!(patched("{kind: GitRepository, name: this}", &given), new);
+        assert_eq!(patched("{kind: GitRepository, name: other}", &given), old);
+        assert_eq!(patched("{kind: OCIRepository, name: this}", &given), old);
+        // The remotes of a repository may not be all of its URLs, so that the other one may be this one.
+        let remotes = RepositoryUrls::of_remotes(&["https://example.com/a"]);
+        let unknown = ("old".to_owned(), Some("all".to_owned()));
+        assert_eq!(patched("{kind: GitRepository, name: other}", &remotes), unknown);
     }
 
     #[test]

@@ -64,6 +64,16 @@ impl KustomizationObject {
         }
     }
 
+    /// Remembers a patch of another Kustomization that may be one of another repository, if it would change this one.
+    pub fn may_apply(&mut self, patch: &Value, parent: &str) {
+        let before = (self.object.clone(), self.changed_by.clone());
+        self.apply(patch, parent);
+        if (&self.object, &self.changed_by) != (&before.0, &before.1) {
+            (self.object, self.changed_by) = before;
+            self.rebuilt_by = Some(parent.to_owned());
+        }
+    }
+
     /// Applies a document of a patch.
     fn apply_document(&mut self, target: Option<&Value>, change: &Value, parent: &str) {
         let patched = match self.selection(target, change) {

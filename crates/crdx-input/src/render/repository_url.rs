@@ -39,6 +39,12 @@ impl RepositoryUrls {
         Self { urls: urls.iter().map(|url| normalized(url)).collect(), are_given }
     }
 
+    /// Returns the URLs of remotes.
+    #[cfg(test)]
+    pub fn of_remotes(urls: &[&str]) -> Self {
+        Self { urls: urls.iter().map(|url| normalized(url)).collect(), are_given: false }
+    }
+
     /// Returns which repository a URL names. `is_here` is true if this one has the path that is read from it. A repository with the
     /// same last name may be a fork or a mirror.
     pub fn named(&self, url: &str, is_here: bool) -> NamedRepository {

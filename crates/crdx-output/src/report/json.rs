@@ -79,8 +79,8 @@ pub fn releases(releases: impl IntoIterator<Item = Release>) -> Value {
 }
 
 /// Returns the counts of a report.
-pub fn counts<const N: usize>(counts: [(&str, usize); N]) -> Value {
-    object(counts.map(|(name, n)| (name, Value::Int(n as i64))))
+pub fn counts<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> Value {
+    object(counts.into_iter().map(|(name, n)| (name, Value::Int(n as i64))))
 }
 
 /// Returns the counts of objects by verdict.

@@ -311,6 +311,15 @@ fn problem(severity: MessageSeverity, problem: &Diagnostic, item: &ObjectReport,
     excerpt::render_of(severity, problem.releases.as_ref(), &problem.message, location, help.as_deref(), color)
 }
 
+/// Says how many of the rejected objects have only errors of the baseline, after a semicolon; empty if none has.
+pub fn known_rejections(known: usize, rejected: usize) -> String {
+    match known {
+        0 => String::new(),
+        known if known == rejected => "; all rejected as in the baseline".to_owned(),
+        known => format!("; {known} of them rejected as in the baseline"),
+    }
+}
+
 /// Formats `38 objects: 4 accepted, 2 rejected, 31 decode (validation not simulated), 1 skipped; 3 warnings`.
 pub fn summary_line(summary: &Summary, color: bool) -> String {
     let Summary { accepted, rejected, decode, skipped, cannot_tell, warnings, known, failed } = *summary;
@@ -332,10 +341,7 @@ pub fn summary_line(summary: &Summary, color: bool) -> String {
         line.push_str(": ");
         line.push_str(&counts.join(", "));
     }
-    if known > 0 {
-        let of = if known == rejected { "all".to_owned() } else { format!("{known} of them") };
-        line.extend(["; ", &of, " rejected as in the baseline"]);
-    }
+    line.push_str(&known_rejections(known, rejected));
     if warnings > 0 {
         line.push_str("; ");
         line.push_str(&plural(warnings, "warning"));

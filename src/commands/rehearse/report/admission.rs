@@ -28,7 +28,7 @@ impl AdmissionCounts {
 
     /// Counts an object.
     pub fn add(&mut self, effect: &AdmissionEffect) {
-        self.policies.add(&effect.effects);
+        self.policies.add(&effect.item, &effect.effects);
         if !effect.webhooks.is_empty() {
             let webhooks = effect.webhooks.iter().cloned().collect();
             *self.called.entry(webhooks).or_default() += 1;

@@ -1,56 +1,26 @@
 //! Formats the results of `rehearse`. The JSON is documented in `docs/output.md`.
 
+use super::rehearsed_object::{RehearsedObject, blocking};
+use crate::commands::rehearse::known::UNREADABLE;
 use crate::commands::rehearse::possible_objects::PossibleObjects;
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
-use crdx_engine::report::{Identity, ObjectReport, SourceLocation};
+use crdx_engine::report::{KnownFinding, ObjectReport, SourceLocation};
 use crdx_output::excerpt::{self, MessageSeverity};
 pub use crdx_output::html::plural;
 use crdx_output::report::case::{self, Case, Finding, Level};
-use crdx_output::report::json::identified;
+use crdx_output::report::json::{identified, known_finding};
 use crdx_output::report::members::location_object;
 use crdx_output::{Cell, Column, Paint};
-use crdx_value::field::FieldError;
 use crdx_value::sort::sort_by;
 use crdx_value::{Map, Value, json, object};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The maximum number of paths that are counted separately.
 const MAX_PATHS: usize = 1000;
 /// The maximum number of paths that are shown.
 const MAX_SHOWN: usize = 20;
-
-/// A stored object and the effect of the upgrade on it.
-#[derive(Debug)]
-pub struct RehearsedObject {
-    /// The source location of the object.
-    pub location: SourceLocation,
-    /// The identity of the object.
-    pub identity: Identity,
-    /// The effect, or the reason why it is unknown.
-    pub outcome: Result<ObjectOutcome, RehearsalError>,
-    /// The source location of each error's field.
-    pub locations: Vec<SourceLocation>,
-    /// True if the object must be rewritten before the server accepts the new CRD.
-    pub must_migrate: bool,
-}
-
-impl RehearsedObject {
-    /// Returns true if the object loses fields, becomes invalid, or the effect is unknown.
-    pub fn breaks(&self) -> bool {
-        self.outcome.as_ref().map_or(true, |outcome| !outcome.difference.lost.is_empty() || outcome.becomes_invalid())
-    }
-
-    /// Returns true if the upgrade affects the object, or the object is invalid.
-    pub fn is_touched(&self) -> bool {
-        self.breaks()
-            || self.must_migrate
-            || self.outcome.as_ref().is_ok_and(|outcome| {
-                let is_read_differently = !outcome.difference.is_empty() || outcome.moved_to.is_some();
-                is_read_differently || !outcome.cells.is_empty() || outcome.was_invalid
-            })
-    }
-}
 
 /// The number of objects by effect.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +42,10 @@ pub struct EffectCounts {
     /// The version in which objects of versions that are no longer served are read.
     moved_to: Option<String>,
     unknown: usize,
+    /// The objects that break.
+    breaking: usize,
+    /// The objects that break only as in the baseline.
+    known: usize,
     /// The number of objects that lose a field, by path without indices.
     lost: BTreeMap<String, usize>,
 }
@@ -82,6 +56,8 @@ impl EffectCounts {
         self.objects += 1;
         self.untouched += usize::from(!entry.is_touched());
         self.to_migrate += usize::from(entry.must_migrate);
+        self.breaking += usize::from(entry.breaks() && !matches!(entry.outcome, Err(RehearsalError::Old(_))));
+        self.known += usize::from(entry.is_known());
         let outcome = match &entry.outcome {
             Ok(outcome) => outcome,
             Err(RehearsalError::Old(_)) => {
@@ -129,9 +105,14 @@ impl EffectCounts {
         self.unknown > 0
     }
 
-    /// Returns true if some object loses fields, becomes invalid or becomes unreadable.
+    /// Returns true if some object loses fields, becomes invalid or becomes unreadable, except as in the baseline.
     pub fn breaks(&self) -> bool {
-        self.losing + self.invalid + self.unreadable > 0
+        self.breaking > self.known
+    }
+
+    /// The number of objects that break only as in the baseline.
+    pub fn known(&self) -> usize {
+        self.known
     }
 
     /// The number of objects.
@@ -242,6 +223,7 @@ impl EffectCounts {
         part(self.unreadable, "unreadable under the new CRD");
         part(self.moved, "in a version that is no longer served");
         part(self.to_migrate, "to rewrite before the upgrade");
+        part(self.known, "in the baseline");
         part(self.unknown, "cannot tell");
         let objects = plural(self.objects, "object");
         if parts.is_empty() { objects } else { format!("{objects}: {}", parts.join(", ")) }
@@ -269,6 +251,9 @@ impl EffectCounts {
         let mut members: Map = counts.iter().map(|(k, n)| ((*k).to_owned(), Value::Int(*n as i64))).collect();
         let lost: Map = self.lost.iter().map(|(path, n)| (path.clone(), Value::Int(*n as i64))).collect();
         members.insert("lost".to_owned(), lost.into());
+        if self.known > 0 {
+            members.insert("known".to_owned(), Value::Int(self.known as i64));
+        }
         members.into()
     }
 }
@@ -298,6 +283,9 @@ fn without_indices(path: &str) -> String {
 const UPDATE_REJECTED: &str = "an update of only a label would be rejected";
 /// The note of an object that the upgrade does not make invalid.
 const ALREADY_INVALID: &str = "invalid before the upgrade, too";
+
+/// The outcome of an object that breaks only as in the baseline.
+pub const KNOWN: &str = "breaks as in the baseline";
 
 /// The columns of the table.
 pub const COLUMNS: &[Column] = &[
@@ -335,7 +323,9 @@ pub fn row(entry: &RehearsedObject) -> Vec<Cell> {
             cells.push(Cell::count(difference.defaulted.len(), Paint::None));
             cells.push(Cell::count(difference.changed.len(), Paint::Yellow));
             cells.push(Cell::count(outcome.errors.len(), Paint::Red));
-            cells.push(Cell::from(note));
+            let known = entry.is_known().then_some("in the baseline");
+            let notes: Vec<&str> = [note].into_iter().filter(|note| !note.is_empty()).chain(known).collect();
+            cells.push(Cell::from(notes.join("; ")));
         }
         Err(error) => {
             let (verdict, reason) = match error {
@@ -344,7 +334,8 @@ pub fn row(entry: &RehearsedObject) -> Vec<Cell> {
             };
             cells.push(Cell::painted(verdict, Paint::Red));
             cells.extend(["-"; 5].map(Cell::from));
-            cells.push(Cell::from(reason.as_str()));
+            let known = if entry.is_known() { "; in the baseline" } else { "" };
+            cells.push(Cell::from(format!("{}{known}", reason.as_str())));
         }
     }
     cells
@@ -353,36 +344,38 @@ pub fn row(entry: &RehearsedObject) -> Vec<Cell> {
 /// Returns the case of an object, whose difference has the changed fields.
 pub fn case(entry: &RehearsedObject) -> Case {
     let mut findings = Vec::new();
-    let mut finding = |level, rule: &str, message: String, location: &SourceLocation| {
-        let (rule, location) = (rule.to_owned(), location.clone());
-        findings.push(Finding {
-            level,
-            rule,
-            field: None,
-            message,
-            diff: None,
-            replacement: None,
-            known: None,
-            help: None,
-            location,
-        });
-    };
+    let mut finding =
+        |level, rule: &str, message: String, location: &SourceLocation, known: Option<&Arc<KnownFinding>>| {
+            findings.push(Finding {
+                level: if known.is_some() { Level::Note } else { level },
+                rule: rule.to_owned(),
+                field: None,
+                message,
+                diff: None,
+                replacement: None,
+                known: known.cloned(),
+                help: help(known),
+                location: location.clone(),
+            });
+        };
     let result = match &entry.outcome {
         Err(RehearsalError::Old(reason)) => {
-            finding(Level::Error, "cannotTell", reason.clone().into(), &entry.location);
+            finding(Level::Error, "cannotTell", reason.clone().into(), &entry.location, None);
             "cannot tell"
         }
         Err(RehearsalError::New(reason)) => {
-            finding(Level::Error, "unreadable", reason.clone().into(), &entry.location);
-            "unreadable"
+            let known = entry.known.unreadable.as_ref();
+            finding(Level::Error, UNREADABLE, reason.clone().into(), &entry.location, known);
+            UNREADABLE
         }
         Ok(outcome) => {
             let level = if outcome.was_invalid { Level::Note } else { Level::Error };
-            for (error, location) in outcome.errors.iter().zip(&entry.locations) {
-                finding(level, error.kind.reason(), error.to_string(), location);
+            for (index, (error, location)) in outcome.errors.iter().zip(&entry.locations).enumerate() {
+                finding(level, error.kind.reason(), error.to_string(), location, entry.known.error(index));
             }
-            for error in blocking(outcome) {
-                finding(level, error.kind.reason(), format!("{UPDATE_REJECTED}: {error}"), &entry.location);
+            for (index, error) in blocking(outcome).iter().enumerate() {
+                let message = format!("{UPDATE_REJECTED}: {error}");
+                finding(level, error.kind.reason(), message, &entry.location, entry.known.error(index));
             }
             match (&outcome.edit, outcome.difference.lost.is_empty()) {
                 (_, true) if outcome.was_invalid => "already invalid",
@@ -409,15 +402,16 @@ pub fn case(entry: &RehearsedObject) -> Case {
         if entry.must_migrate {
             message.push_str("; rewrite it before the upgrade");
         }
-        let diff = lines(outcome).into_iter().map(|(_, line)| line + "\n").collect::<String>();
-        finding(Level::Note, result, message, &entry.location);
+        let diff = lines(entry, outcome).into_iter().map(|(_, line)| line + "\n").collect::<String>();
+        finding(Level::Note, result, message, &entry.location, None);
         if let Some(last) = findings.last_mut().filter(|_| !diff.is_empty()) {
             last.diff = Some(diff);
         }
     }
     let outcome = match &entry.outcome {
         Err(RehearsalError::Old(_)) => case::Outcome::CannotTell,
-        _ if entry.breaks() => case::Outcome::Failed,
+        _ if entry.fails() => case::Outcome::Failed,
+        _ if entry.is_known() => case::Outcome::Skipped(KNOWN.to_owned()),
         _ => case::Outcome::Passed,
     };
     let subject = format!("{} {}", entry.identity.kind, entry.identity.full_name());
@@ -454,44 +448,54 @@ pub fn details(entry: &RehearsedObject, color: bool) -> String {
     }
     let name = format!("{} {}", entry.identity.kind, entry.identity.full_name());
     let mut text = Paint::Bold.when(color, &format!("{name} ({})", entry.location)) + "\n";
-    for (paint, line) in lines(outcome) {
+    for (paint, line) in lines(entry, outcome) {
         text.extend([paint.when(color, &line).as_str(), "\n"]);
     }
-    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
-        text.push_str(&excerpt::render(MessageSeverity::Error, &error.to_string(), location, None, color));
+    for (index, (error, location)) in outcome.errors.iter().zip(&entry.locations).enumerate() {
+        let known = entry.known.error(index);
+        let (severity, help) = (severity(known), help(known));
+        text.push_str(&excerpt::render(severity, &error.to_string(), location, help.as_deref(), color));
     }
-    for error in blocking {
+    for (index, error) in blocking.iter().enumerate() {
+        let known = entry.known.error(index);
+        let (severity, help) = (severity(known), help(known));
         let message = format!("{UPDATE_REJECTED}: {error}");
-        text.push_str(&excerpt::render(MessageSeverity::Error, &message, &entry.location, None, color));
+        text.push_str(&excerpt::render(severity, &message, &entry.location, help.as_deref(), color));
     }
     text
 }
 
-/// Returns the errors of an update of a valid object.
-fn blocking(outcome: &ObjectOutcome) -> &[FieldError] {
-    match &outcome.edit {
-        Edit::Blocked(errors) if outcome.errors.is_empty() => errors,
-        _ => &[],
-    }
+/// Returns the severity of an error, which is a note if the baseline has it.
+pub fn severity(known: Option<&Arc<KnownFinding>>) -> MessageSeverity {
+    if known.is_some() { MessageSeverity::Note } else { MessageSeverity::Error }
+}
+
+/// Says why the baseline accepts a finding that it has.
+pub fn help(known: Option<&Arc<KnownFinding>>) -> Option<String> {
+    known.map(|known| known.text())
 }
 
 /// Returns what identifies the effects on an object: its kind, its changes and its errors.
 pub fn effects(entry: &RehearsedObject) -> (&str, Vec<String>) {
     let Ok(outcome) = &entry.outcome else { return (&entry.identity.kind, Vec::new()) };
-    let changes = lines(outcome).into_iter().map(|(_, line)| line);
-    let errors = outcome.errors.iter().chain(blocking(outcome)).map(ToString::to_string);
+    let changes = lines(entry, outcome).into_iter().map(|(_, line)| line);
+    let errors = outcome.errors.iter().chain(blocking(outcome)).enumerate().map(|(index, error)| {
+        let known = help(entry.known.error(index)).unwrap_or_default();
+        format!("{error} {known}")
+    });
     (&entry.identity.kind, changes.chain(errors).collect())
 }
 
 /// Formats the changes of an object, one per line.
-fn lines(outcome: &ObjectOutcome) -> Vec<(Paint, String)> {
+fn lines(entry: &RehearsedObject, outcome: &ObjectOutcome) -> Vec<(Paint, String)> {
     let mut lines = Vec::new();
     let mut line = |paint: Paint, line: String| lines.push((paint, line));
     if let Some(version) = &outcome.moved_to {
         line(Paint::Yellow, format!("  its version is no longer served: read as {version}"));
     }
-    for (path, value) in &outcome.difference.lost {
-        line(Paint::Red, format!("- {path}: {}", json::to_string(value)));
+    for (index, (path, value)) in outcome.difference.lost.iter().enumerate() {
+        let known = help(entry.known.lost_field(index)).map_or_else(String::new, |text| format!(" ({text})"));
+        line(Paint::Red, format!("- {path}: {}{known}", json::to_string(value)));
     }
     for (path, value) in &outcome.difference.appearing {
         line(
@@ -554,19 +558,30 @@ pub fn members(entry: &RehearsedObject) -> Map {
     }
     match &entry.outcome {
         Err(RehearsalError::Old(reason)) => drop(put("cannotTell", reason.as_str().into())),
-        Err(RehearsalError::New(reason)) => drop(put("unreadable", reason.as_str().into())),
+        Err(RehearsalError::New(reason)) => {
+            put("unreadable", reason.as_str().into());
+            if let Some(known) = &entry.known.unreadable {
+                put("baseline", known_finding(known));
+            }
+        }
         Ok(outcome) => {
-            put("lost", pairs(&outcome.difference.lost));
+            let lost = outcome.difference.lost.iter().enumerate().map(|(index, (path, value))| {
+                let members = [("path", Value::from(path.as_str())), ("value", value.clone())];
+                object(members.into_iter().chain(baseline(entry.known.lost_field(index))))
+            });
+            put("lost", lost.collect::<Vec<_>>().into());
             put("appearing", pairs(&outcome.difference.appearing));
             put("defaulted", pairs(&outcome.difference.defaulted));
             put("changed", changes(&outcome.difference.changed));
-            let errors = outcome.errors.iter().zip(&entry.locations).map(|(error, location)| {
-                object([
+            let errors = outcome.errors.iter().zip(&entry.locations).enumerate();
+            let errors = errors.map(|(index, (error, location))| {
+                let members = [
                     ("type", Value::from(error.kind.reason())),
                     ("field", Value::from(error.field.as_str())),
                     ("message", Value::from(error.to_string())),
                     ("location", location_object(location)),
-                ])
+                ];
+                object(members.into_iter().chain(baseline(entry.known.error(index))))
             });
             put("errors", Value::Array(errors.collect()));
             let cells = outcome.cells.iter().map(|(column, before, after)| {
@@ -591,6 +606,11 @@ pub fn members(entry: &RehearsedObject) -> Map {
         }
     }
     members
+}
+
+/// Returns the member `baseline` of a finding that the baseline has.
+fn baseline(known: Option<&Arc<KnownFinding>>) -> Option<(&'static str, Value)> {
+    known.map(|known| ("baseline", known_finding(known)))
 }
 
 /// Returns the paths and values of a difference in JSON.

@@ -60,7 +60,8 @@ impl KubernetesReport {
             StoredRequest::Create => effect.is_touched(),
             StoredRequest::Update => matches!(effect.outcome, ReleaseOutcome::Rejected | ReleaseOutcome::CannotTell),
         };
-        (is_shown && (!self.common.quiet || effect.breaks())).then_some(effect)
+        let fails = effect.breaks() && !done.item.is_known();
+        (is_shown && (!self.common.quiet || fails)).then_some(effect)
     }
 }
 
@@ -139,7 +140,7 @@ impl Report for KubernetesReport {
                     level: Level::Note,
                     rule: "storedDifferently".to_owned(),
                     field: None,
-                    message: note(&effect, &self.releases),
+                    message: note(&done.item, &effect, &self.releases),
                     diff: Some(lines),
                     replacement: None,
                     known: None,
@@ -157,7 +158,8 @@ impl Report for KubernetesReport {
     }
 
     fn page_item(&mut self, done: &RehearsedRequest, n: usize) -> Option<PageItem> {
-        self.shown(done).map(|effect| kubernetes_page::item(done, &effect, &note(&effect, &self.releases), n))
+        self.shown(done)
+            .map(|effect| kubernetes_page::item(done, &effect, &note(&done.item, &effect, &self.releases), n))
     }
 
     fn text(&mut self, done: &RehearsedRequest, out: &mut Output) -> io::Result<()> {
@@ -180,7 +182,7 @@ impl Report for KubernetesReport {
             Cell::from(done.request.as_str()),
         ];
         row.extend(self.releases.iter().map(verdict));
-        row.push(Cell::from(note(&effect, &self.releases)));
+        row.push(Cell::from(note(item, &effect, &self.releases)));
         out.row(self.common.table.row(&row))?;
         // The steps have the warnings about deprecated versions.
         if effect.outcome != ReleaseOutcome::Accepted {

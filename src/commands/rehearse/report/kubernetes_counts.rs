@@ -1,6 +1,7 @@
 //! The number of stored objects by the effect of an upgrade of Kubernetes, and the steps of the upgrade.
 
 use super::definition::plural;
+use super::kubernetes_request::breaks;
 use crate::commands::rehearse::steps::{UpgradeStep, UpgradeSteps};
 use crdx_engine::rehearsal::kubernetes::{KubernetesEffect, ReleaseOutcome, StoredRequest};
 use crdx_engine::report::{Identity, ObjectReport};
@@ -20,6 +21,8 @@ pub struct KubernetesCounts {
     deprecated: usize,
     stored_differently: usize,
     already_rejected: usize,
+    /// The requests that are rejected only after the upgrade, for errors that are all in the baseline.
+    known: usize,
     /// The inputs without an object.
     unread: usize,
     create_unknown: usize,
@@ -55,6 +58,7 @@ impl KubernetesCounts {
         let mut none = KindCounts::default();
         let of_kind = if effect.is_touched() { self.kinds.entry(key).or_default() } else { &mut none };
         let name = || (item.identity.namespace.clone(), item.identity.name.clone());
+        self.known += usize::from(breaks(effect.outcome, request) && item.is_known());
         match (effect.outcome, request) {
             (ReleaseOutcome::AlreadyRejected, StoredRequest::Create) => self.already_rejected += 1,
             (ReleaseOutcome::NotServed, StoredRequest::Create) => {
@@ -102,9 +106,9 @@ impl KubernetesCounts {
         self.unread + self.create_unknown.max(self.update_unknown)
     }
 
-    /// Returns true if a request for some object is rejected only after the upgrade.
+    /// Returns true if a request for some object is rejected only after the upgrade, except as in the baseline.
     pub fn breaks(&self) -> bool {
-        self.not_served + self.create_rejected + self.update_rejected > 0
+        self.not_served + self.create_rejected + self.update_rejected > self.known
     }
 
     /// The number of objects.
@@ -113,7 +117,7 @@ impl KubernetesCounts {
     }
 
     /// Returns each count with its words and its severity.
-    pub fn counts(&self) -> [Count; 8] {
+    pub fn counts(&self) -> [Count; 9] {
         [
             (self.untouched, "untouched", Colour::Good),
             (self.not_served, "in a version that is no longer served", Colour::Bad),
@@ -122,6 +126,15 @@ impl KubernetesCounts {
             (self.deprecated, "in a deprecated version", Colour::Unsure),
             (self.stored_differently, "stored differently", Colour::Unsure),
             (self.already_rejected, "rejected before the upgrade, too", Colour::Plain),
+            (
+                self.known,
+                if self.known == 1 {
+                    "request rejected as in the baseline"
+                } else {
+                    "requests rejected as in the baseline"
+                },
+                Colour::Plain,
+            ),
             (self.unknown(), "cannot tell", Colour::Unsure),
         ]
     }
@@ -136,7 +149,8 @@ impl KubernetesCounts {
 
     /// Returns the counts as JSON.
     pub fn value(&self) -> Value {
-        crdx_output::report::json::counts([
+        let known = Some(("known", self.known)).filter(|(_, n)| *n > 0);
+        let counts = [
             ("objects", self.objects),
             ("untouched", self.untouched),
             ("notServed", self.not_served),
@@ -146,7 +160,8 @@ impl KubernetesCounts {
             ("storedDifferently", self.stored_differently),
             ("alreadyRejected", self.already_rejected),
             ("cannotTell", self.unknown()),
-        ])
+        ];
+        crdx_output::report::json::counts(counts.into_iter().chain(known))
     }
 
     /// Returns the steps of the upgrade.

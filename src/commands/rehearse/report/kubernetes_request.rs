@@ -3,6 +3,7 @@
 use super::definition::{changes, pairs};
 use crdx_engine::rehearsal::kubernetes::{KubernetesEffect, ReleaseOutcome, StoredRequest};
 use crdx_engine::report::{Difference, ObjectReport};
+use crdx_input::baseline::Baseline;
 use crdx_output::Paint;
 use crdx_output::report::json;
 use crdx_value::json::to_string;
@@ -15,8 +16,29 @@ pub struct RehearsedRequest {
     pub item: ObjectReport,
 }
 
+impl RehearsedRequest {
+    /// Marks the errors that the baseline has, if the upgrade is their cause.
+    pub fn accept(&mut self, baseline: &mut Baseline) {
+        if breaks(KubernetesEffect::of(&self.item).outcome, self.request) {
+            baseline.accept_request(&mut self.item, self.request.as_str());
+        } else {
+            baseline.add_without_finding(&self.item);
+        }
+    }
+}
+
+/// Returns true if a request is rejected only after the upgrade. An object whose version is not served has the same answer to both
+/// requests, and breaks once.
+pub fn breaks(outcome: ReleaseOutcome, request: StoredRequest) -> bool {
+    match outcome {
+        ReleaseOutcome::Rejected => true,
+        ReleaseOutcome::NotServed => request == StoredRequest::Create,
+        ReleaseOutcome::Accepted | ReleaseOutcome::AlreadyRejected | ReleaseOutcome::CannotTell => false,
+    }
+}
+
 /// Returns the reason why an object is listed.
-pub fn note(effect: &KubernetesEffect, releases: &ReleaseSet) -> String {
+pub fn note(item: &ObjectReport, effect: &KubernetesEffect, releases: &ReleaseSet) -> String {
     let mut notes = Vec::new();
     match effect.outcome {
         ReleaseOutcome::NotServed => notes.push(match effect.served_as.first() {
@@ -28,6 +50,7 @@ pub fn note(effect: &KubernetesEffect, releases: &ReleaseSet) -> String {
     }
     notes.extend(effect.deprecation.as_ref().map(|_| "deprecated".to_owned()));
     notes.extend(effect.is_stored_differently.then(|| "stored differently".to_owned()));
+    notes.extend(item.is_known().then(|| "in the baseline".to_owned()));
     notes.join(", ")
 }
 

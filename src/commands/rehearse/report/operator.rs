@@ -2,12 +2,16 @@
 
 use super::admission::{self, AdmissionCounts};
 use super::definition::{self, EffectCounts, plural};
+use super::deleted_counts::DeletedCounts;
 use super::operator_page::{self, OperatorPage};
 use super::{Common, Rehearsed, page, policies};
 use crate::commands::exit::Exit;
 use crate::commands::rehearse::admission::{AdmissionEffect, AdmissionUpgrade};
+use crate::commands::rehearse::known::{DELETED, DELETED_MESSAGE};
 use crate::commands::rehearse::matrix::Matrix;
-use crate::commands::rehearse::planned::{DefinitionEffect, DeletedDefinition, OperatorObject, PlannedDefinition};
+use crate::commands::rehearse::planned::{
+    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition,
+};
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::rehearsal::Releases;
@@ -40,8 +44,8 @@ pub struct OperatorReport<'a> {
     repeated: Repeated,
     /// The effects on the objects of each CRD.
     counts: Vec<EffectCounts>,
-    /// The number of objects of each CRD that disappears.
-    lost: Vec<usize>,
+    /// The objects of each CRD that disappears.
+    lost: Vec<DeletedCounts>,
     /// The effects of policies and webhooks.
     admission: AdmissionCounts,
     /// Inputs for which the effect is unknown.
@@ -56,7 +60,7 @@ impl<'a> OperatorReport<'a> {
             common: Common::new(definition::COLUMNS, look, quiet),
             repeated: Repeated::default(),
             counts: vec![EffectCounts::default(); upgraded.planned.len()],
-            lost: vec![0; upgraded.deleted.len()],
+            lost: vec![DeletedCounts::default(); upgraded.deleted.len()],
             admission: AdmissionCounts::new(upgraded.admission.given()),
             unknown: 0,
         }
@@ -67,7 +71,7 @@ impl<'a> OperatorReport<'a> {
         let Upgraded { planned, admission, .. } = self.upgraded;
         let verdict = |verdict: Verdict| {
             let definitions = planned.iter().map(|one| &one.item);
-            definitions.chain(&admission.refused).any(|item| item.verdict == verdict)
+            definitions.chain(&admission.refused).any(|item| item.verdict == verdict && !item.is_known())
         };
         let policies = &self.admission.policies;
         if self.unknown > 0
@@ -77,12 +81,15 @@ impl<'a> OperatorReport<'a> {
         {
             Exit::CannotTell
         } else if self.counts.iter().any(EffectCounts::breaks)
-            || self.lost.iter().any(|count| *count > 0)
+            || self.lost.iter().any(DeletedCounts::breaks)
             || policies.denies()
-            || planned.iter().any(|one| !one.plan.is_accepted())
+            || planned.iter().any(|one| !(one.plan.is_accepted() || one.item.is_known()))
             || verdict(Verdict::Rejected)
         {
             Exit::Rejected
+        } else if self.counts.iter().any(|counts| counts.known() > 0) || planned.iter().any(|one| one.item.is_known()) {
+            // The matrix counts what the baseline accepts.
+            Exit::Accepted
         } else {
             self.upgraded.matrix.exit()
         }
@@ -91,14 +98,14 @@ impl<'a> OperatorReport<'a> {
     /// Returns the effect of the CRDs, if it is printed: if the upgrade affects the object; if `quiet`, if it breaks it.
     fn shown_definition<'o>(&self, object: &'o OperatorObject) -> Option<&'o DefinitionEffect> {
         object.definition.as_ref().filter(|effect| match effect {
-            DefinitionEffect::Updated(_, entry) => entry.breaks() || (entry.is_touched() && !self.common.quiet),
-            DefinitionEffect::Deleted(..) => true,
+            DefinitionEffect::Updated(_, entry) => entry.fails() || (entry.is_touched() && !self.common.quiet),
+            DefinitionEffect::Deleted(deleted) => deleted.known.is_none() || !self.common.quiet,
         })
     }
 
     /// Returns the effect of the policies, if it is printed.
     fn shown_admission<'o>(&self, object: &'o OperatorObject) -> Option<&'o AdmissionEffect> {
-        let is_shown = |effect: &&AdmissionEffect| effect.breaks() || (effect.is_touched() && !self.common.quiet);
+        let is_shown = |effect: &&AdmissionEffect| effect.fails() || (effect.is_touched() && !self.common.quiet);
         object.admission.as_ref().filter(is_shown)
     }
 
@@ -112,7 +119,8 @@ impl<'a> OperatorReport<'a> {
     fn steps(&self) -> UpgradeSteps {
         let Upgraded { planned, deleted, admission, .. } = self.upgraded;
         let updates = planned.iter().map(PlannedUpdate::from).zip(self.counts.iter().cloned());
-        let deleted: Vec<(&DeletedDefinition, usize)> = deleted.iter().zip(self.lost.iter().copied()).collect();
+        let deleted: Vec<(&DeletedDefinition, usize)> =
+            deleted.iter().zip(self.lost.iter().map(|one| one.objects)).collect();
         UpgradeSteps::new(updates, &deleted, (admission, &self.admission))
     }
 
@@ -125,7 +133,7 @@ impl<'a> OperatorReport<'a> {
             format!("{}: {verdict}{separator}{}", one.plan.name, counts.line())
         });
         let deleted = self.upgraded.deleted.iter().zip(&self.lost);
-        let deleted = deleted.map(|(one, count)| format!("{}: removed; {}", one.name, plural(*count, "object")));
+        let deleted = deleted.map(|(one, count)| format!("{}: removed; {}", one.name, count.line()));
         let policies = self.upgraded.admission.given();
         let policies = policies.map(|_| format!("policies and webhooks: {}", self.admission.policies.line()));
         updated.chain(deleted).chain(policies).collect()
@@ -143,7 +151,9 @@ impl Shown<'_> {
     fn identity(&self) -> (Identity, SourceLocation) {
         match (self.definition, self.admission) {
             (Some(DefinitionEffect::Updated(_, entry)), _) => (entry.identity.clone(), entry.location.clone()),
-            (Some(DefinitionEffect::Deleted(_, identity, location)), _) => (identity.clone(), location.clone()),
+            (Some(DefinitionEffect::Deleted(DeletedObject { identity, location, .. })), _) => {
+                (identity.clone(), location.clone())
+            }
             (None, Some(effect)) => (effect.item.identity.clone(), effect.item.location.clone()),
             (None, None) => Default::default(),
         }
@@ -160,8 +170,9 @@ impl Shown<'_> {
         };
         let mut row = match self.definition {
             Some(DefinitionEffect::Updated(_, entry)) => definition::row(entry),
-            Some(DefinitionEffect::Deleted(..)) => {
-                unaffected(Cell::painted("deleted", Paint::Red), Cell::from("its CRD disappears"))
+            Some(DefinitionEffect::Deleted(DeletedObject { known, .. })) => {
+                let note = if known.is_some() { "its CRD disappears; in the baseline" } else { "its CRD disappears" };
+                unaffected(Cell::painted("deleted", Paint::Red), Cell::from(note))
             }
             None => unaffected(Cell::from("accepted"), Cell::from("")),
         };
@@ -182,9 +193,10 @@ impl Shown<'_> {
     fn value(&self) -> Value {
         let mut members = match self.definition {
             Some(DefinitionEffect::Updated(_, entry)) => definition::members(entry),
-            Some(DefinitionEffect::Deleted(_, identity, location)) => {
+            Some(DefinitionEffect::Deleted(DeletedObject { identity, location, known, .. })) => {
                 let mut members = identified(identity, location);
                 members.insert("deleted".to_owned(), true.into());
+                members.extend(known.as_ref().map(|known| ("baseline".to_owned(), json::known_finding(known))));
                 members
             }
             None => {
@@ -202,30 +214,37 @@ impl Shown<'_> {
     fn cases(&self) -> impl Iterator<Item = Case> {
         let definition = self.definition.map(|effect| match effect {
             DefinitionEffect::Updated(_, entry) => definition::case(entry),
-            DefinitionEffect::Deleted(_, identity, location) => deleted_case(identity, location),
+            DefinitionEffect::Deleted(deleted) => deleted_case(deleted),
         });
         let admission = self.admission.map(|effect| policies::case(&effect.item, &effect.effects));
         definition.into_iter().chain(admission)
     }
 }
 
-fn deleted_case(identity: &Identity, location: &SourceLocation) -> Case {
+/// Returns the case of an object whose CRD disappears.
+fn deleted_case(deleted: &DeletedObject) -> Case {
+    let DeletedObject { identity, location, known, .. } = deleted;
+    let (level, outcome) = match known {
+        Some(_) => (Level::Note, Outcome::Skipped(definition::KNOWN.to_owned())),
+        None => (Level::Error, Outcome::Failed),
+    };
+    let finding = Finding {
+        level,
+        rule: DELETED.to_owned(),
+        field: None,
+        message: DELETED_MESSAGE.to_owned(),
+        diff: None,
+        replacement: None,
+        known: known.clone(),
+        help: known.as_ref().map(|known| known.text()),
+        location: location.clone(),
+    };
     Case {
         subject: format!("{} {}", identity.kind, identity.full_name()),
         location: location.clone(),
-        outcome: Outcome::Failed,
+        outcome,
         result: "deleted",
-        findings: vec![Finding {
-            level: Level::Error,
-            rule: "deleted".to_owned(),
-            field: None,
-            message: "its CRD disappears, and deleting the CRD deletes the object".to_owned(),
-            diff: None,
-            replacement: None,
-            known: None,
-            help: None,
-            location: location.clone(),
-        }],
+        findings: vec![finding],
     }
 }
 
@@ -246,8 +265,11 @@ impl Report for OperatorReport<'_> {
             Some(DefinitionEffect::Updated(index, entry)) => {
                 self.counts.get_mut(*index).into_iter().for_each(|counts| counts.add(entry));
             }
-            Some(DefinitionEffect::Deleted(index, ..)) => {
-                self.lost.get_mut(*index).into_iter().for_each(|count| *count += 1);
+            Some(DefinitionEffect::Deleted(deleted)) => {
+                if let Some(count) = self.lost.get_mut(deleted.definition) {
+                    count.objects += 1;
+                    count.known += usize::from(deleted.known.is_some());
+                }
             }
             None => {}
         }
@@ -295,7 +317,7 @@ impl Report for OperatorReport<'_> {
                 let _ = write!(text, "{}\n{columns}", one.plan.name);
             }
         }
-        for item in &admission.refused {
+        for item in super::shown(&admission.refused, self.common.quiet) {
             text.push_str(&report.details(item));
         }
         text.push_str(&report.common_details());
@@ -312,9 +334,7 @@ impl Report for OperatorReport<'_> {
                 Some(operator_page::item_with_policies(entry, effect, n))
             }
             (Some(DefinitionEffect::Updated(_, entry)), None) => Some(page::item(entry, n)),
-            (Some(DefinitionEffect::Deleted(_, identity, location)), _) => {
-                Some(operator_page::deleted_item(identity, location, n))
-            }
+            (Some(DefinitionEffect::Deleted(deleted)), _) => Some(operator_page::deleted_item(deleted, n)),
             (None, effect) => effect.map(|effect| operator_page::policy_item(effect, n)),
         }
     }
@@ -337,7 +357,7 @@ impl Report for OperatorReport<'_> {
         if let Some(DefinitionEffect::Updated(_, entry)) = shown.definition {
             let called = format!("{} {}", entry.identity.kind, entry.identity.full_name());
             let details = definition::details(entry, self.common.look.color);
-            let what = if entry.breaks() { "errors" } else { "changes" };
+            let what = if entry.fails() { "errors" } else { "changes" };
             let mut is_hidden =
                 || self.repeated.hides_equal(definition::effects(entry), ("object", what), &called, &entry.location);
             if !details.is_empty() && !is_hidden() {
@@ -371,7 +391,7 @@ impl Report for OperatorReport<'_> {
         };
         let definitions: Vec<Value> = planned.iter().zip(&self.counts).map(definition).collect();
         let removed = deleted.iter().zip(&self.lost).map(|(one, count)| {
-            let count = i64::try_from(*count).unwrap_or(i64::MAX);
+            let count = i64::try_from(count.objects).unwrap_or(i64::MAX);
             object([("name", Value::from(one.name.as_str())), ("objects", Value::Int(count))])
         });
         let mut members = vec![

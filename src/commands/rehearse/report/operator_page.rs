@@ -2,10 +2,13 @@
 //! affected objects.
 
 use super::admission::{self, AdmissionCounts};
-use super::definition::{EffectCounts, RehearsedObject, plural};
+use super::definition::{EffectCounts, plural};
+use super::deleted_counts::DeletedCounts;
 use super::operator::Upgraded;
+use super::rehearsed_object::RehearsedObject;
 use super::{page, policies};
 use crate::commands::rehearse::admission::AdmissionEffect;
+use crate::commands::rehearse::planned::DeletedObject;
 use crate::commands::rehearse::steps::UpgradeSteps;
 use crate::commands::sink::{ItemGroup, PageItem};
 use crdx_engine::report::{Identity, SourceLocation, Verdict};
@@ -18,8 +21,8 @@ use std::fmt::Write as _;
 pub struct OperatorPage<'a> {
     pub upgraded: Upgraded<'a>,
     pub counts: &'a [EffectCounts],
-    /// The number of objects of each CRD that disappears.
-    pub lost: &'a [usize],
+    /// The objects of each CRD that disappears.
+    pub lost: &'a [DeletedCounts],
     pub admission: &'a AdmissionCounts,
     /// The number of inputs for which the effect is unknown.
     pub unknown: usize,
@@ -31,12 +34,15 @@ impl OperatorPage<'_> {
     pub fn head(&self, releases: &ReleaseSet) -> String {
         let sum = |of: fn(&EffectCounts) -> usize| self.counts.iter().map(of).sum::<usize>();
         let Upgraded { planned, .. } = self.upgraded;
-        let deleted: usize = self.lost.iter().sum();
-        let refused = planned.iter().filter(|one| one.item.verdict != Verdict::Accepted).count();
-        let refused_policies = self.upgraded.admission.refused.len();
+        let deleted: usize = self.lost.iter().map(|one| one.objects).sum();
+        let refused =
+            planned.iter().filter(|one| one.item.verdict != Verdict::Accepted && !one.item.is_known()).count();
+        let refused_policies = self.upgraded.admission.refused.iter().filter(|item| !item.is_known()).count();
         let policies = &self.admission.policies;
         let unknown = self.unknown + sum(EffectCounts::unknown) + policies.unknown();
-        let breaks = deleted > 0 || policies.denies() || self.counts.iter().any(EffectCounts::breaks);
+        let breaks = self.lost.iter().any(DeletedCounts::breaks)
+            || policies.denies()
+            || self.counts.iter().any(EffectCounts::breaks);
         let (headline, colour) = if refused > 0 {
             (format!("The server would not accept {refused} of {}", plural(planned.len(), "CRD")), Colour::Bad)
         } else if refused_policies > 0 {
@@ -105,7 +111,7 @@ impl OperatorPage<'_> {
         }
         for (one, count) in deleted.iter().zip(self.lost) {
             let (name, location) = (escaped(&one.name), escaped(&one.location.to_string()));
-            let (words, count) = (badge("removed", Colour::Bad), plural(*count, "object"));
+            let (words, count) = (badge("removed", Colour::Bad), count.line());
             let _ = writeln!(
                 text,
                 "<section class=\"object {}\">\n<h3>{name} {words}</h3>\n<p class=\"place\">{location}</p>\n<p>{count}</p>\n</section>",
@@ -131,9 +137,11 @@ pub fn steps_html(steps: &UpgradeSteps) -> String {
 }
 
 /// Formats the `n`th object, whose CRD disappears.
-pub fn deleted_item(identity: &Identity, location: &SourceLocation, n: usize) -> PageItem {
-    let details = "<p>Its CRD disappears, and deleting the CRD deletes the object.</p>\n";
-    plain_item((identity, location), n, ("deleted", Colour::Bad), details)
+pub fn deleted_item(deleted: &DeletedObject, n: usize) -> PageItem {
+    let DeletedObject { identity, location, known, .. } = deleted;
+    let known = known.as_ref().map_or_else(String::new, |known| format!(" ({})", escaped(&known.text())));
+    let details = format!("<p>Its CRD disappears, and deleting the CRD deletes the object.{known}</p>\n");
+    plain_item((identity, location), n, ("deleted", Colour::Bad), &details)
 }
 
 /// Formats the `n`th object, which only policies affect.

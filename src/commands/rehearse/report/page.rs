@@ -1,7 +1,8 @@
 //! The HTML page of `rehearse`: the server's response to the new CRD, a table of the affected objects, and the details
 //! of these objects.
 
-use super::definition::{EffectCounts, RehearsedObject};
+use super::definition::{EffectCounts, help, severity};
+use super::rehearsed_object::RehearsedObject;
 use crate::commands::rehearse::possible_objects::PossibleObjects;
 use crate::commands::sink::{ItemGroup, Page as SinkPage, PageItem};
 use crdx_engine::rehearsal::{ColumnChange, Edit, ObjectOutcome, RehearsalError};
@@ -25,16 +26,18 @@ pub fn head(
     releases: &ReleaseSet,
 ) -> String {
     let total = plural(counts.objects(), "object");
-    let refused = crd_item.verdict != Verdict::Accepted;
-    let broken = counts.losing() + counts.invalid() + counts.unreadable();
-    let (headline, colour) = match (refused, broken) {
+    let refused = crd_item.verdict != Verdict::Accepted && !crd_item.is_known();
+    let (headline, colour) = match (refused, counts.breaks()) {
         (true, _) if crd_item.verdict == Verdict::CannotTell => {
             ("This program cannot tell whether the server would accept the new CRD".to_owned(), Colour::Unsure)
         }
         (true, _) => ("The server would reject the new CRD".to_owned(), Colour::Bad),
-        (false, 0) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
-        (false, 0) => (format!("Nothing breaks in {total}"), Colour::Good),
-        (false, _) => (format!("The upgrade breaks some of {total}"), Colour::Bad),
+        (false, false) if counts.is_unsure() => (format!("The effect on some of {total} is unknown"), Colour::Unsure),
+        (false, false) if counts.known() > 0 => {
+            (format!("Nothing breaks in {total}, except as in the baseline"), Colour::Good)
+        }
+        (false, false) => (format!("Nothing breaks in {total}"), Colour::Good),
+        (false, true) => (format!("The upgrade breaks some of {total}"), Colour::Bad),
     };
     // An object may be counted several times.
     let outcomes = [
@@ -49,6 +52,7 @@ pub fn head(
         (counts.appearing(), "with fields that appear", Colour::Unsure),
         (counts.defaulted(), "with new defaults", Colour::Plain),
         (counts.shown_otherwise(), "shown differently", Colour::Plain),
+        (counts.known(), "in the baseline", Colour::Plain),
         (counts.unknown(), "cannot tell", Colour::Unsure),
     ];
     let mut text =
@@ -215,7 +219,8 @@ fn details(entry: &RehearsedObject, n: usize, (words, colour): (&str, Colour), m
     match &entry.outcome {
         Ok(outcome) => text.push_str(&outcome_html(entry, outcome)),
         Err(RehearsalError::Old(reason) | RehearsalError::New(reason)) => {
-            text.push_str(&message(MessageSeverity::Error, reason.as_str(), None, None));
+            let known = entry.known.unreadable.as_ref();
+            text.push_str(&message(severity(known), reason.as_str(), None, help(known).as_deref()));
         }
     }
     text.push_str(more);
@@ -228,8 +233,9 @@ fn outcome_html(entry: &RehearsedObject, outcome: &ObjectOutcome) -> String {
     let mut line = |class: &str, sign: &str, words: String| {
         let _ = write!(lines, "<li class=\"{class}\"><b>{sign}</b>{}</li>", escaped(&words));
     };
-    for (path, value) in &outcome.difference.lost {
-        line("lost", "−", format!("{path}: {}", json::to_string(value)));
+    for (index, (path, value)) in outcome.difference.lost.iter().enumerate() {
+        let known = entry.known.lost_field(index).map_or_else(String::new, |known| format!(" ({})", known.text()));
+        line("lost", "−", format!("{path}: {}{known}", json::to_string(value)));
     }
     for (path, value) in &outcome.difference.appearing {
         line(
@@ -255,8 +261,9 @@ fn outcome_html(entry: &RehearsedObject, outcome: &ObjectOutcome) -> String {
     if !lines.is_empty() {
         let _ = writeln!(text, "<ul class=\"paths\">{lines}</ul>");
     }
-    for (error, location) in outcome.errors.iter().zip(&entry.locations) {
-        text.push_str(&message(MessageSeverity::Error, &error.to_string(), Some(location), None));
+    for (index, (error, location)) in outcome.errors.iter().zip(&entry.locations).enumerate() {
+        let known = entry.known.error(index);
+        text.push_str(&message(severity(known), &error.to_string(), Some(location), help(known).as_deref()));
     }
     if let Edit::Blocked(errors) = &outcome.edit {
         let words: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -29,6 +29,8 @@ pub struct PolicyCounts {
     untouched: usize,
     refused_anyway: usize,
     cannot_tell: usize,
+    /// The objects that are denied for errors in the baseline.
+    known: usize,
     all: Numbers,
     /// By kind and name, with the source location.
     policies: BTreeMap<(PolicyKind, String), (Option<SourceLocation>, Numbers)>,
@@ -43,12 +45,13 @@ impl PolicyCounts {
     }
 
     /// Counts an object.
-    pub fn add(&mut self, effects: &Effects) {
+    pub fn add(&mut self, item: &ObjectReport, effects: &Effects) {
         let Effects { denied, warned, audited, changed, undecided, .. } = effects;
         self.objects += 1;
         self.untouched += usize::from(!effects.is_touched());
         self.refused_anyway += usize::from(effects.refused_anyway);
         self.cannot_tell += usize::from(effects.cannot_tell);
+        self.known += usize::from(item.is_known());
         self.all.add(|policies| !policies.is_empty(), effects);
         let all = [denied, warned, audited, changed, undecided];
         let named: BTreeSet<&(PolicyKind, String)> = all.into_iter().flatten().collect();
@@ -78,9 +81,9 @@ impl PolicyCounts {
         self.all.denied
     }
 
-    /// Returns true if some object would be denied.
+    /// Returns true if some object would be denied, except as in the baseline.
     pub fn denies(&self) -> bool {
-        self.all.denied > 0
+        self.all.denied > self.known
     }
 
     /// Returns the names of the policies that deny objects, with the number of objects.
@@ -115,6 +118,7 @@ impl PolicyCounts {
         let parts = [
             (self.untouched, "untouched"),
             (self.all.denied, "denied"),
+            (self.known, "in the baseline"),
             (self.all.warned, "with warnings"),
             (self.all.audited, "recorded in the audit log"),
             (self.all.changed, "changed"),
@@ -153,7 +157,8 @@ impl PolicyCounts {
             ("refusedAnyway", self.refused_anyway),
             ("cannotTell", self.cannot_tell),
         ];
-        members.extend(own.map(|(key, n)| (key.to_owned(), number(n))));
+        let known = Some(("known", self.known)).filter(|(_, n)| *n > 0);
+        members.extend(own.into_iter().chain(known).map(|(key, n)| (key.to_owned(), number(n))));
         members.into()
     }
 }
@@ -221,7 +226,11 @@ pub fn row(item: &ObjectReport, effects: &Effects) -> Vec<Cell> {
         Verdict::CannotTell => Cell::painted("cannot tell", Paint::Red),
         _ => Cell::from("accepted"),
     };
-    let note = if effects.refused_anyway { "without the new policies, too" } else { &item.reason };
+    let note = match item {
+        _ if effects.refused_anyway => "without the new policies, too",
+        item if item.is_known() => "in the baseline",
+        item => &item.reason,
+    };
     vec![
         Cell::from(item.location.to_string()),
         Cell::from(&item.identity.kind),

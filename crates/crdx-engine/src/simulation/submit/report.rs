@@ -37,9 +37,11 @@ pub fn of_answer(
     admitted(&mut item, findings, context.admission);
     item.hidden = hidden_errors(submission, &item);
     dropped_status::report(&mut item, status, resource, locator);
-    // Otherwise only pruned fields are shown as they were sent.
-    let shows_sent = context.updates.compares.is_some_and(|options| options.keeps_sent || !item.pruned.is_empty())
-        && item.answer.is_some();
+    // Otherwise only pruned fields and those that policies remove are shown as they were sent.
+    let has_removed = || item.admission.as_ref().is_some_and(|admission| admission.removed().next().is_some());
+    let is_changed = || !item.pruned.is_empty() || has_removed();
+    let shows_sent =
+        context.updates.compares.is_some_and(|options| options.keeps_sent || is_changed()) && item.answer.is_some();
     item.sent = if shows_sent { locator.object() } else { None };
     if context.request_options.table
         && resource.is_defined()

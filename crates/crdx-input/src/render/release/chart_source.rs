@@ -6,6 +6,7 @@ use super::super::version_range::{VersionRange, version};
 use super::by_name::NameError;
 use super::left_out::NotRendered;
 use crate::remote::{Remote, url};
+use crdx_regexp::Regexp;
 use crdx_value::Value;
 use semver::Version;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,8 @@ pub enum Repository {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactVersion {
     Digest(String),
-    Range(String),
+    /// A range, and a pattern that the tags must match, if it is given.
+    Range(String, Option<String>),
     Tag(String),
 }
 
@@ -45,7 +47,8 @@ impl ArtifactVersion {
     pub fn of(object: &Value) -> Self {
         let given = |member: &str| object.str_at(&["spec", "ref", member]).filter(|text| !text.is_empty());
         let digest = given("digest").map(|digest| Self::Digest(digest.to_owned()));
-        let range = || given("semver").map(|range| Self::Range(range.to_owned()));
+        let filter = || given("semverFilter").map(str::to_owned);
+        let range = || given("semver").map(|range| Self::Range(range.to_owned(), filter()));
         digest.or_else(range).unwrap_or_else(|| Self::Tag(given("tag").unwrap_or("latest").to_owned()))
     }
 }
@@ -96,7 +99,7 @@ impl ChartSource {
             },
             Self::Chart { repository: key, chart, range } => {
                 let Repository::Charts(url) = repository(key)? else { return Err(NotRendered::UnknownSource) };
-                newest((chart, &prefix(url, chart)), range, directory)
+                newest((chart, &prefix(url, chart)), (range, None), directory)
             }
             Self::Artifact(key) => {
                 let Repository::Artifact { url, version } = repository(key)? else {
@@ -105,7 +108,9 @@ impl ChartSource {
                 match version {
                     ArtifactVersion::Digest(digest) => fetched(&format!("{url}@{digest}"), directory),
                     ArtifactVersion::Tag(tag) => fetched(&format!("{url}:{tag}"), directory),
-                    ArtifactVersion::Range(range) => newest((url, &format!("{url}:")), range, directory),
+                    ArtifactVersion::Range(range, filter) => {
+                        newest((url, &format!("{url}:")), (range, filter.as_deref()), directory)
+                    }
                 }
             }
         }
@@ -122,21 +127,33 @@ fn prefix(repository: &str, chart: &str) -> String {
     }
 }
 
-/// Returns the newest version of a chart in a range that was fetched. `prefix` is its URL without the version.
-fn newest((chart, prefix): (&str, &str), range: &str, directory: Option<&Path>) -> Result<PathBuf, NotRendered> {
-    if is_fixed(range) {
+/// Returns the newest version of a chart in a range that was fetched, of those whose tags match the filter. `prefix` is its URL
+/// without the version.
+fn newest(
+    (chart, prefix): (&str, &str),
+    (range, filter): (&str, Option<&str>),
+    directory: Option<&Path>,
+) -> Result<PathBuf, NotRendered> {
+    let filter = filter.map(Regexp::new).transpose();
+    let filter = filter.map_err(|_| NotRendered::NotAFilter(chart.to_owned()))?;
+    if is_fixed(range) && filter.as_ref().is_none_or(|filter| filter.is_match(range)) {
         return fetched(&format!("{prefix}{range}"), directory);
     }
     let url = url::name(prefix);
     let wanted = VersionRange::new(range).map_err(|_| NotRendered::NotARange(chart.to_owned(), range.to_owned()))?;
     let known: Vec<String> = Remote::names(directory).unwrap_or_default();
-    let versions = known.iter().filter_map(|name| Some((version(name.strip_prefix(&url)?)?, name)));
-    let newest = versions
-        .filter(|(version, _)| wanted.has(version))
-        .max_by(|(a, _), (b, _)| Version::cmp_precedence(a, b))
-        .map(|(_, name)| name);
+    let newest = newest_of(&known, &url, &wanted, filter.as_ref());
     let missing = || NotRendered::NoVersion { url: prefix.to_owned(), range: range.to_owned() };
     newest.ok_or_else(missing).and_then(|name| fetched(name, directory))
+}
+
+/// Returns the newest of these names whose tag after the URL is a version in the range and matches the filter.
+fn newest_of<'a>(known: &'a [String], url: &str, wanted: &VersionRange, filter: Option<&Regexp>) -> Option<&'a String> {
+    let has = |tag: &&str| filter.is_none_or(|filter| filter.is_match(tag));
+    let tag = |name: &'a String| name.strip_prefix(url).filter(has);
+    let versions = known.iter().filter_map(|name| Some((version(tag(name)?)?, name)));
+    let newest = versions.filter(|(version, _)| wanted.has(version));
+    newest.max_by(|(a, _), (b, _)| Version::cmp_precedence(a, b)).map(|(_, name)| name)
 }
 
 /// Returns true for one version, with all three numbers.
@@ -185,6 +202,25 @@ mod tests {
     }
 
     #[test]
+    fn tags_of_a_range_match_its_filter() {
+        let known = ["oci://h/web:1.2.0", "oci://h/web:1.3.0-alpine", "oci://h/web:1.3.0-rc.1", "oci://h/other:1.9.0"];
+        let known: Vec<String> = known.map(str::to_owned).to_vec();
+        let wanted = VersionRange::new(">=1.0.0-0").unwrap();
+        let newest_with = |filter: Option<&str>| {
+            let filter = filter.map(|filter| Regexp::new(filter).unwrap());
+            newest_of(&known, "oci://h/web:", &wanted, filter.as_ref()).map(String::as_str)
+        };
+        assert_eq!(newest_with(None), Some("oci://h/web:1.3.0-rc.1"));
+        assert_eq!(newest_with(Some(".*-alpine$")), Some("oci://h/web:1.3.0-alpine"));
+        assert_eq!(newest_with(Some("-slim$")), None);
+        let object = crdx_text::yaml::read(b"spec: {ref: {semver: 1.x, semverFilter: -alpine$, tag: a}}").unwrap();
+        let range = ArtifactVersion::Range("1.x".to_owned(), Some("-alpine$".to_owned()));
+        assert_eq!(ArtifactVersion::of(&object), range);
+        let invalid = newest(("web", "oci://h/web:"), ("1.x", Some("(")), None);
+        assert_eq!(invalid, Err(NotRendered::NotAFilter("web".to_owned())));
+    }
+
+    #[test]
     fn repositories_have_urls_for_fetch() {
         assert_eq!(prefix("https://h/charts/", "web"), "helm+https://h/charts/web@");
         assert_eq!(prefix("oci://h/charts", "web"), "oci://h/charts/web:");
@@ -197,7 +233,7 @@ mod tests {
             ArtifactVersion::of(&crdx_text::yaml::read(text.as_bytes()).unwrap())
         };
         assert_eq!(of("{digest: 'sha256:a', semver: 1.x, tag: a}"), ArtifactVersion::Digest("sha256:a".to_owned()));
-        assert_eq!(of("{semver: 1.x, tag: a}"), ArtifactVersion::Range("1.x".to_owned()));
+        assert_eq!(of("{semver: 1.x, tag: a}"), ArtifactVersion::Range("1.x".to_owned(), None));
         assert_eq!(of("{tag: a}"), ArtifactVersion::Tag("a".to_owned()));
         assert_eq!(of("{}"), ArtifactVersion::Tag("latest".to_owned()));
     }

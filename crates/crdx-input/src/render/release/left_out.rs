@@ -34,6 +34,8 @@ pub enum NotRendered {
     PostRenderers,
     #[error("the version {1:?} of its chart {0} is not a range of versions")]
     NotARange(String, String),
+    #[error("ref.semverFilter of its chart {0} is not a regular expression")]
+    NotAFilter(String),
     #[error("its chart is in another repository: {0}")]
     AnotherRepository(String),
     #[error("its chart is in the repository {0}, which may be this one or another one")]
@@ -104,7 +106,7 @@ impl NotRendered {
             | Self::Values(ValuesError::TargetPath(_)) => {
                 "render the release yourself and validate the output, or leave the file out with --ignore"
             }
-            Self::Values(_) | Self::NotARange(..) | Self::NotHere(_) => "correct the release",
+            Self::Values(_) | Self::NotARange(..) | Self::NotAFilter(_) | Self::NotHere(_) => "correct the release",
         };
         text.to_owned()
     }
