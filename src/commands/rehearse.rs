@@ -17,6 +17,7 @@ mod report;
 mod side;
 mod steps;
 mod stored;
+mod update;
 
 use super::terminal;
 use crate::commands::error::Error;

@@ -3,7 +3,7 @@
 use crdx_server::schema::{Items, Schema, SchemaOrBool};
 
 /// A step from a schema node to a child node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SchemaStep {
     /// A property.
     Property(String),

@@ -1,5 +1,6 @@
 //! Hides the values of Secrets. Reports are kept and shared, unlike the files that they are about.
 
+use crdx_engine::report::admission::Admission;
 use crdx_engine::report::{Diagnostic, Difference, Identity, ObjectReport, Remark, SourceLocation};
 use crdx_text::documents::names_secret;
 use crdx_value::{Map, Value};
@@ -12,9 +13,12 @@ fn is_secret(identity: &Identity) -> bool {
     identity.api_version == "v1" && identity.kind == "Secret"
 }
 
-/// Removes the source lines of Secrets from a result; their positions stay.
+/// Removes the source lines of Secrets from a result; their positions stay. Hides the values that policies change in a Secret.
 pub fn hide_lines(item: &mut ObjectReport) {
     let is_secret = is_secret(&item.identity);
+    if is_secret {
+        item.admission.iter_mut().for_each(|admission| hide_changes(admission));
+    }
     let ObjectReport { location, errors, hidden, warnings, pruned, remarks, .. } = item;
     let found = errors.iter_mut().chain(hidden).chain(warnings);
     let found = found.filter_map(|Diagnostic { location, .. }| location.as_mut());
@@ -24,6 +28,18 @@ pub fn hide_lines(item: &mut ObjectReport) {
         // Another object may be on the same line of a list.
         excerpt.take_if(|excerpt| is_secret || names_secret(excerpt.line.as_bytes()));
         rendered_line.take_if(|line| is_secret || names_secret(line.as_bytes()));
+    }
+}
+
+/// Hides the values that policies change in the data of a Secret.
+fn hide_changes(admission: &mut Admission) {
+    for field in admission.mutated.iter_mut().flat_map(|change| &mut change.fields) {
+        if field.path.starts_with("data") || field.path.starts_with("stringData") {
+            let is_changed = field.before.is_some() && field.after.is_some();
+            let [before, after] = if is_changed { [BEFORE, AFTER] } else { [SAME, SAME] };
+            field.before.iter_mut().for_each(|value| *value = before.into());
+            field.after.iter_mut().for_each(|value| *value = after.into());
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crdx_value::release::Release;
 
 /// The difference between a new object and the old one of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum AdmissionChange {
     Added,
     Changed,
     Unchanged,
@@ -27,7 +27,7 @@ pub enum Change {
     Removed,
 }
 
-impl Change {
+impl AdmissionChange {
     /// Returns the word for it, which is also its value in JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ pub struct AdmissionObject {
     pub kind: String,
     pub name: String,
     pub location: SourceLocation,
-    pub change: Change,
+    pub change: AdmissionChange,
     /// The webhooks of a configuration.
     pub webhooks: Vec<ChangedWebhook>,
 }
@@ -74,7 +74,7 @@ impl AdmissionObject {
 #[derive(Clone, Debug)]
 pub struct ChangedWebhook {
     pub name: String,
-    pub change: Change,
+    pub change: AdmissionChange,
     /// True if the server rejects writes while the webhook does not answer.
     pub fails_closed: bool,
     /// The Service that it calls, as `NAMESPACE/NAME`; `None` for a URL.
@@ -212,15 +212,18 @@ fn changed(object: &Object, old: Option<&Value>, new: &Value) -> AdmissionObject
     let (kind, name) = key(object);
     let webhooks = webhooks(new).map(|webhook| {
         let before = old.and_then(|old| webhooks(old).find(|other| other.get("name") == webhook.get("name")));
-        changed_webhook(webhook, Change::between(before.map(without_bundle).as_ref(), &without_bundle(webhook)))
+        changed_webhook(
+            webhook,
+            AdmissionChange::between(before.map(without_bundle).as_ref(), &without_bundle(webhook)),
+        )
     });
     let webhooks: Vec<ChangedWebhook> = webhooks.collect();
     let change = if old.is_some() && kind.ends_with("WebhookConfiguration") {
-        let are_unchanged = webhooks.iter().all(|webhook| webhook.change == Change::Unchanged);
+        let are_unchanged = webhooks.iter().all(|webhook| webhook.change == AdmissionChange::Unchanged);
         let same_number = old.is_some_and(|old| self::webhooks(old).count() == webhooks.len());
-        if are_unchanged && same_number { Change::Unchanged } else { Change::Changed }
+        if are_unchanged && same_number { AdmissionChange::Unchanged } else { AdmissionChange::Changed }
     } else {
-        Change::between(old.map(deciding).as_ref(), &deciding(new))
+        AdmissionChange::between(old.map(deciding).as_ref(), &deciding(new))
     };
     let location = object.finder().start();
     AdmissionObject { kind: kind.to_owned(), name: name.to_owned(), location, change, webhooks }
@@ -228,9 +231,15 @@ fn changed(object: &Object, old: Option<&Value>, new: &Value) -> AdmissionObject
 
 fn removed_object(object: &Object, stored: &Value) -> AdmissionObject {
     let (kind, name) = key(object);
-    let webhooks = webhooks(stored).map(|webhook| changed_webhook(webhook, Change::Removed)).collect();
+    let webhooks = webhooks(stored).map(|webhook| changed_webhook(webhook, AdmissionChange::Removed)).collect();
     let location = object.finder().start();
-    AdmissionObject { kind: kind.to_owned(), name: name.to_owned(), location, change: Change::Removed, webhooks }
+    AdmissionObject {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        location,
+        change: AdmissionChange::Removed,
+        webhooks,
+    }
 }
 
 fn webhooks(configuration: &Value) -> impl Iterator<Item = &Value> {
@@ -245,7 +254,7 @@ fn without_bundle(webhook: &Value) -> Value {
     webhook
 }
 
-fn changed_webhook(webhook: &Value, change: Change) -> ChangedWebhook {
+fn changed_webhook(webhook: &Value, change: AdmissionChange) -> ChangedWebhook {
     let text = |path: &[&str]| webhook.str_at(path);
     let service = text(&["clientConfig", "service", "name"]);
     let namespace = text(&["clientConfig", "service", "namespace"]).unwrap_or_default();

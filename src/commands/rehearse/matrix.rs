@@ -1,9 +1,9 @@
 //! The matrix of an upgrade of Kubernetes and of CRDs: what the old and the new CRDs do to the stored objects on every release,
 //! and the releases on which the CRDs can be replaced without breaking an object.
 
-use super::definition::{RehearsedDefinition, Upgrade};
 use super::objects::Rehearsal as _;
 use super::report::definition::{EffectCounts, plural};
+use super::update::{RehearsedDefinition, Upgrade};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal;

@@ -3,15 +3,16 @@
 
 use super::admission::{AdmissionRehearsal, AdmissionUpgrade, Sides};
 use super::args;
-use super::definition::{Upgrade, all_releases, existing_crd, has_files, releases};
+use super::definition::{all_releases, existing_crd, has_files, releases};
 use super::matrix::{Matrix, MatrixPlan};
 use super::objects::{Collection, Rehearsal, RehearsalRun, input_notes};
 use super::planned::{
-    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition, deletion, plan,
+    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition, Upgraded, deletion, plan,
 };
 use super::policies::matched_resources;
-use super::report::operator::{OperatorReport, Upgraded};
+use super::report::operator::OperatorReport;
 use super::side::OperatorSide;
+use super::update::Upgrade;
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{self, Color};

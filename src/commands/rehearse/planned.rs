@@ -1,11 +1,13 @@
 //! The CRDs of an operator before and after its upgrade.
 
 use super::admission::{AdmissionEffect, AdmissionUpgrade};
-use super::definition::{RehearsedDefinition, definition_report};
+use super::definition::definition_report;
 use super::known::{AcceptKnown, DELETED, DELETED_MESSAGE};
+use super::matrix::Matrix;
 use super::policies::accept_denials;
 use super::possible_objects::PossibleObjects;
 use super::report::rehearsed_object::RehearsedObject;
+use super::update::RehearsedDefinition;
 use crate::commands::error::Error;
 use crate::commands::terminal;
 use crdx_engine::rehearsal::{Plan, PlanError, Releases};
@@ -36,6 +38,16 @@ pub struct DeletedDefinition {
     pub plan: Plan,
     pub name: String,
     pub location: SourceLocation,
+}
+
+/// The parts of an upgrade.
+#[derive(Clone, Copy)]
+pub struct Upgraded<'a> {
+    pub planned: &'a [PlannedDefinition],
+    pub deleted: &'a [DeletedDefinition],
+    pub admission: &'a AdmissionUpgrade<'a>,
+    pub matrix: &'a Matrix<'a>,
+    pub releases: Releases,
 }
 
 /// The effects of the upgrade on an object: by its CRD, by the new policies and webhooks, or both.

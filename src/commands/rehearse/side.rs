@@ -1,7 +1,7 @@
 //! One side of the upgrade of an operator: its CRDs, and its admission policies and webhook configurations.
 
-use super::definition::RehearsedDefinition;
 use super::stored::CLUSTER;
+use super::update::RehearsedDefinition;
 use crate::commands::definitions::objects_at;
 use crate::commands::error::Error;
 use crdx_cluster::{Connection, JSON};

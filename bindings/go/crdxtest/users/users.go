@@ -64,6 +64,12 @@ func (a authentication) Start() error { return nil }
 func (a authentication) Stop() error { return nil }
 
 func (a authentication) AddUser(user envtest.User, base *rest.Config) (*rest.Config, error) {
+	if user.Name == "" {
+		return nil, errors.New("the user has no name")
+	}
+	if a.server.Transport == nil && a.server.WrapTransport == nil {
+		return nil, errors.New("the configuration is not that of a server in this process: give the one of crdxtest.New")
+	}
 	config := rest.CopyConfig(base)
 	// client-go allows the authority that envtest adds only without a Transport.
 	config.Transport = nil

@@ -13,8 +13,10 @@ use crdx_server::schema::Schema;
 use crdx_value::Value;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The most changes of one rule.
+/// The most changes of one rule, and the most of its texts that are used.
 const MOST: usize = 60;
+/// The most texts that are used as the host of a URL, with each of the texts as its scheme.
+const MOST_HOSTS: usize = 12;
 
 /// Texts that functions accept, by their names.
 const SAMPLES: &[(&[&str], &[&str])] = &[
@@ -116,7 +118,7 @@ impl RuleWords {
     fn texts(&self) -> Vec<String> {
         let has = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
         let mut texts = Vec::new();
-        for text in &self.words.texts {
+        for text in self.words.texts.iter().take(MOST) {
             texts.push(text.clone());
             texts.extend(strings::neighbours(text));
             if has(&["cidr", "isCIDR"]) {
@@ -129,7 +131,7 @@ impl RuleWords {
                     format!("https://{text}"),
                     format!("https://example{text}"),
                 ]);
-                texts.extend(self.words.texts.iter().map(|host| format!("{text}://{host}")));
+                texts.extend(self.words.texts.iter().take(MOST_HOSTS).map(|host| format!("{text}://{host}")));
             }
         }
         let samples = SAMPLES.iter().filter(|(names, _)| has(names)).flat_map(|(_, samples)| samples.iter());

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// The maximum length of a list or text that is tried because a rule contains the number.
 const MAX_LENGTH: i64 = 130;
+/// The maximum number of string constants.
+const MAX_TEXTS: usize = 300;
 
 /// The names and literals in the rules of a node.
 #[derive(Default)]
@@ -46,7 +48,11 @@ impl Vocabulary {
                 ExprKind::Select { field, .. } => {
                     self.names.extend(unescape(field));
                 }
-                ExprKind::Literal(Literal::String(text)) if !self.texts.contains(text) => self.texts.push(text.clone()),
+                ExprKind::Literal(Literal::String(text))
+                    if self.texts.len() < MAX_TEXTS && !self.texts.contains(text) =>
+                {
+                    self.texts.push(text.clone());
+                }
                 ExprKind::Literal(Literal::Int(number)) => {
                     self.numbers.insert(*number);
                 }

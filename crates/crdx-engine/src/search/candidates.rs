@@ -44,10 +44,12 @@ impl Edit {
 /// Returns the edits at the nodes at which the schemas differ, those of each node in turn. The nodes above are removed, too: an update that
 /// adds them compares the values with nothing.
 pub fn at_differences(nodes: &[DifferingNode<'_>]) -> Vec<Edit> {
+    let mut removed: HashSet<&[SchemaStep]> = HashSet::new();
     let of_nodes = nodes.iter().map(|node| {
         let values = values(node.old, node.new);
         let above = (1..=node.steps.len()).rev().filter_map(|length| node.steps.get(..length));
-        let removal = above.map(|steps| Edit::Place(steps.to_vec(), None));
+        let above: Vec<&[SchemaStep]> = above.filter(|steps| removed.insert(steps)).collect();
+        let removal = above.into_iter().map(|steps| Edit::Place(steps.to_vec(), None));
         let placed = values.into_iter().map(|value| Edit::Place(node.steps.clone(), Some(value)));
         removal.chain(placed).chain(required(node)).collect::<VecDeque<_>>()
     });

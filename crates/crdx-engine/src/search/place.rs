@@ -79,7 +79,8 @@ fn member(
 fn make_room(schema: &Schema, at: &mut Value, kept: &str) {
     let (Some(most), Value::Object(members)) = (schema.max_properties, at) else { return };
     while usize::try_from(most).is_ok_and(|most| members.len() > most) {
-        let is_optional = |name: &&String| *name != kept && !schema.required.contains(name);
+        let is_type = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata");
+        let is_optional = |name: &&String| *name != kept && !is_type(name) && !schema.required.contains(name);
         let Some(name) = members.keys().find(is_optional).cloned() else { return };
         members.remove(&name);
     }

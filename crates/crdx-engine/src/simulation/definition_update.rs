@@ -13,7 +13,7 @@ use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::removed_versions::RemovedVersions;
 use crdx_server::apply::client_side;
-use crdx_server::server::{SeedError, Server};
+use crdx_server::server::Server;
 use crdx_value::Value;
 
 /// Returns the item of an update of an existing CRD, simulated on a separate server; `None` if it does not exist.
@@ -45,13 +45,13 @@ pub fn update(
             };
             let target = ObjectTarget::definition(&identity.name);
             let request_options = RequestOptions { dry_run: false, table: false, ..context.request_options };
-            let is_applied = is_manifest && updates.request_kind.verb == Verb::Apply;
-            let old = if is_applied { client_side::with_last_applied(*old) } else { *old };
-            let stored = if is_manifest && is_server_side {
-                apply_first(&server, target, old, &updates.request_kind, request_options)
-            } else {
-                server.seed_definition(&old, context.request_options.now)
-            };
+            let has_annotation = is_manifest && updates.request_kind.verb == Verb::Apply;
+            let old = if has_annotation { client_side::with_last_applied(*old) } else { *old };
+            let is_applied = is_manifest
+                && is_server_side
+                && apply_first(&server, target, old.clone(), &updates.request_kind, request_options);
+            hides_managers |= is_manifest && is_server_side && !is_applied;
+            let stored = if is_applied { Ok(()) } else { server.seed_definition(&old, context.request_options.now) };
             stored
                 .map_err(|error| Unsent::from(format!("the old CRD at {location} could not have been stored: {error}")))
                 .and_then(|()| Ok(send(&server, target, crd.clone(), &updates.request_kind, request_options)?))
@@ -76,21 +76,17 @@ pub fn update(
     })
 }
 
-/// Stores an old CRD that is a manifest: the same command applied it, so that it manages its fields.
+/// Applies an old CRD that is a manifest as the same command did, so that it manages its fields. Returns false if the server refuses it.
 fn apply_first(
     server: &Server,
     target: ObjectTarget<'_>,
     old: Value,
     kind: &RequestKind,
     options: RequestOptions,
-) -> Result<(), SeedError> {
+) -> bool {
     let options = RequestOptions { level: FieldValidation::Ignore, ..options };
     let kind = RequestKind { verb: kind.verb, manager: kind.manager.clone(), ..RequestKind::default() };
-    if let Ok(mut request) = send::for_absent(server, target, old.clone(), &kind, options) {
-        (request.skips_admission, request.skips_validation) = (true, true);
-        if server.handle_owned(request).code < 300 {
-            return Ok(());
-        }
-    }
-    server.seed_definition(&old, options.now)
+    let Ok(mut request) = send::for_absent(server, target, old, &kind, options) else { return false };
+    (request.skips_admission, request.skips_validation) = (true, true);
+    server.handle_owned(request).code < 300
 }

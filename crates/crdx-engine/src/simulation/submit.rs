@@ -4,7 +4,7 @@
 mod dropped_status;
 pub(crate) mod exchange;
 mod existing;
-pub mod field_managers;
+pub(crate) mod field_managers;
 mod report;
 pub(super) mod send;
 

@@ -163,19 +163,18 @@ impl FluxObjects {
             let name = parent.full_name();
             let Some(spec) = parent.spec() else { continue };
             let (repository, ..) = self.repository(spec, urls, directory.exists());
-            if repository == NamedRepository::Another {
-                continue;
-            }
+            let apply: fn(&mut KustomizationObject, &Value, &str) = match repository {
+                NamedRepository::Another => continue,
+                NamedRepository::Unknown => KustomizationObject::may_apply,
+                NamedRepository::This => KustomizationObject::apply,
+            };
             let patches = parent.spec().and_then(|spec| spec.get("patches")).and_then(Value::as_array);
             let patches = patches.unwrap_or_default().to_vec();
             let others = self.kustomizations.iter_mut().enumerate();
             let children = others.filter(|(other, child)| *other != index && child.file.starts_with(&directory));
             for (_, child) in children {
                 for patch in &patches {
-                    match repository {
-                        NamedRepository::Unknown => child.may_apply(patch, &name),
-                        NamedRepository::This | NamedRepository::Another => child.apply(patch, &name),
-                    }
+                    apply(child, patch, &name);
                 }
             }
         }

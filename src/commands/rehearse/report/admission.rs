@@ -2,7 +2,7 @@
 
 use super::policies::PolicyCounts;
 use crate::commands::rehearse::admission::{
-    AdmissionEffect, AdmissionObject, AdmissionUpgrade, Change, ChangedWebhook,
+    AdmissionChange, AdmissionEffect, AdmissionObject, AdmissionUpgrade, ChangedWebhook,
 };
 use crdx_engine::rehearsal::policies::Effects;
 use crdx_engine::simulation::admission::Admission;
@@ -58,11 +58,12 @@ pub fn changes(admission: &AdmissionUpgrade<'_>, counts: &AdmissionCounts, look:
 }
 
 fn rows(object: &AdmissionObject, counts: &AdmissionCounts) -> Vec<Vec<Cell>> {
-    if object.change == Change::Unchanged {
+    if object.change == AdmissionChange::Unchanged {
         return Vec::new();
     }
-    let start = |change: Change| vec![Cell::from(&object.kind), Cell::from(&object.name), Cell::from(change.word())];
-    let changed = object.webhooks.iter().filter(|webhook| webhook.change != Change::Unchanged);
+    let start =
+        |change: AdmissionChange| vec![Cell::from(&object.kind), Cell::from(&object.name), Cell::from(change.word())];
+    let changed = object.webhooks.iter().filter(|webhook| webhook.change != AdmissionChange::Unchanged);
     let webhook = |webhook: &ChangedWebhook| {
         let objects = counts.called_by_any(&[(&object.name, &webhook.name)]);
         let mut row = start(webhook.change);

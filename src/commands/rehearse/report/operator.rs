@@ -6,11 +6,10 @@ use super::deleted_counts::DeletedCounts;
 use super::operator_page::{self, OperatorPage};
 use super::{Common, Rehearsed, page, policies};
 use crate::commands::exit::Exit;
-use crate::commands::rehearse::admission::{AdmissionEffect, AdmissionUpgrade};
+use crate::commands::rehearse::admission::AdmissionEffect;
 use crate::commands::rehearse::known::{DELETED, DELETED_MESSAGE};
-use crate::commands::rehearse::matrix::Matrix;
 use crate::commands::rehearse::planned::{
-    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition,
+    DefinitionEffect, DeletedDefinition, DeletedObject, OperatorObject, PlannedDefinition, Upgraded,
 };
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
@@ -25,16 +24,6 @@ use crdx_value::json::to_string;
 use crdx_value::{Value, object};
 use std::fmt::Write as _;
 use std::io;
-
-/// The parts of an upgrade.
-#[derive(Clone, Copy)]
-pub struct Upgraded<'a> {
-    pub planned: &'a [PlannedDefinition],
-    pub deleted: &'a [DeletedDefinition],
-    pub admission: &'a AdmissionUpgrade<'a>,
-    pub matrix: &'a Matrix<'a>,
-    pub releases: Releases,
-}
 
 /// The effects of an upgrade of an operator.
 pub struct OperatorReport<'a> {

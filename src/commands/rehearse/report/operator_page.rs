@@ -4,11 +4,10 @@
 use super::admission::{self, AdmissionCounts};
 use super::definition::{EffectCounts, plural};
 use super::deleted_counts::DeletedCounts;
-use super::operator::Upgraded;
 use super::rehearsed_object::RehearsedObject;
 use super::{page, policies};
 use crate::commands::rehearse::admission::AdmissionEffect;
-use crate::commands::rehearse::planned::DeletedObject;
+use crate::commands::rehearse::planned::{DeletedObject, Upgraded};
 use crate::commands::rehearse::steps::UpgradeSteps;
 use crate::commands::sink::{ItemGroup, PageItem};
 use crdx_engine::report::{Identity, SourceLocation, Verdict};

@@ -1,7 +1,7 @@
 //! The steps for the policies and webhook configurations of an operator.
 
 use super::{UpgradeSteps, step};
-use crate::commands::rehearse::admission::{AdmissionObject, AdmissionUpgrade, Change, ChangedWebhook};
+use crate::commands::rehearse::admission::{AdmissionChange, AdmissionObject, AdmissionUpgrade, ChangedWebhook};
 use crate::commands::rehearse::report::admission::AdmissionCounts;
 use crate::commands::rehearse::report::definition::plural;
 use crdx_engine::report::Verdict;
@@ -16,12 +16,13 @@ impl UpgradeSteps {
         mut applied: BTreeSet<String>,
     ) {
         self.fix_first(admission, counts);
-        let is_replaced = |object: &&AdmissionObject| matches!(object.change, Change::Added | Change::Changed);
+        let is_replaced =
+            |object: &&AdmissionObject| matches!(object.change, AdmissionChange::Added | AdmissionChange::Changed);
         let (webhooks, policies): (Vec<&AdmissionObject>, Vec<&AdmissionObject>) =
             admission.objects.iter().filter(is_replaced).partition(|object| object.has_webhooks());
         self.replace("admission policies", &policies, &mut applied);
         let removed = |has_webhooks: bool| {
-            let is_removed = move |object: &&AdmissionObject| object.change == Change::Removed;
+            let is_removed = move |object: &&AdmissionObject| object.change == AdmissionChange::Removed;
             admission.objects.iter().filter(is_removed).filter(move |object| object.has_webhooks() == has_webhooks)
         };
         for object in removed(true) {
@@ -71,7 +72,7 @@ impl UpgradeSteps {
 
     /// Adds a step for each Service that a new or changed webhook calls.
     fn wait_for_services(&mut self, configurations: &[&AdmissionObject], counts: &AdmissionCounts) {
-        let is_new = |webhook: &&ChangedWebhook| webhook.change != Change::Unchanged && webhook.fails_closed;
+        let is_new = |webhook: &&ChangedWebhook| webhook.change != AdmissionChange::Unchanged && webhook.fails_closed;
         let called = configurations.iter().flat_map(|object| {
             let name = &object.name;
             object.webhooks.iter().filter(is_new).filter_map(move |one| Some((one.service.as_ref()?, name, &one.name)))

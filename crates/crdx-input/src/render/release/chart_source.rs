@@ -134,6 +134,7 @@ fn newest(
     (range, filter): (&str, Option<&str>),
     directory: Option<&Path>,
 ) -> Result<PathBuf, NotRendered> {
+    let pattern = filter;
     let filter = filter.map(Regexp::new).transpose();
     let filter = filter.map_err(|_| NotRendered::NotAFilter(chart.to_owned()))?;
     if is_fixed(range) && filter.as_ref().is_none_or(|filter| filter.is_match(range)) {
@@ -143,7 +144,8 @@ fn newest(
     let wanted = VersionRange::new(range).map_err(|_| NotRendered::NotARange(chart.to_owned(), range.to_owned()))?;
     let known: Vec<String> = Remote::names(directory).unwrap_or_default();
     let newest = newest_of(&known, &url, &wanted, filter.as_ref());
-    let missing = || NotRendered::NoVersion { url: prefix.to_owned(), range: range.to_owned() };
+    let condition = pattern.map_or_else(String::new, |pattern| format!(" whose tag matches {pattern}"));
+    let missing = || NotRendered::NoVersion { url: prefix.to_owned(), range: format!("{range}{condition}") };
     newest.ok_or_else(missing).and_then(|name| fetched(name, directory))
 }
 
