@@ -5,7 +5,7 @@ use super::report::policies;
 use super::side::OperatorSide;
 use crdx_engine::rehearsal::policies::{Effects, PolicyRehearsal, ReadDefinition};
 use crdx_engine::report::admission::PolicyChange;
-use crdx_engine::report::{ObjectReport, RunNote, SourceLocation};
+use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_engine::simulation::admission::{Admission, Objects};
 use crdx_engine::simulation::identity::FieldLocator;
 use crdx_engine::simulation::object::Object;
@@ -293,6 +293,7 @@ impl AdmissionEffect {
         match &self.effects {
             Effects { cannot_tell: true, .. } => Some("cannot tell"),
             Effects { denied, .. } if !denied.is_empty() => Some("denied"),
+            _ if self.item.verdict == Verdict::Rejected => Some("rejected"),
             _ => None,
         }
     }
@@ -316,9 +317,12 @@ pub struct AdmissionRehearsal<'a> {
 }
 
 impl AdmissionRehearsal<'_> {
-    /// Returns true if a new policy or webhook has a rule for a resource.
-    pub fn takes(&self, group: &str, plural: &str) -> bool {
-        self.admission.matches_resource(group, plural) || self.admission.has_webhook_for(group, plural)
+    /// Returns true if a new policy or webhook has a rule for a resource; without its plural name, for a resource of the group.
+    pub fn takes(&self, group: &str, plural: Option<&str>) -> bool {
+        match plural {
+            Some(plural) => matches(self.admission, group, plural),
+            None => self.admission.matches_group(group),
+        }
     }
 
     /// Returns the effect on an object.
@@ -328,7 +332,9 @@ impl AdmissionRehearsal<'_> {
         if let Some((old_item, old)) = before {
             let is_unchanged = |policy: &str| mutated(&item, policy) == mutated(&old_item, policy);
             effects.changed.retain(|policy| !old.changed.contains(policy) || !is_unchanged(&policy.1));
-            effects.denied.retain(|policy| !old.denied.contains(policy));
+            if !old.denied.is_empty() {
+                effects.denied.clear();
+            }
             effects.warned.retain(|policy| !old.warned.contains(policy));
             effects.audited.retain(|policy| !old.audited.contains(policy));
         }
@@ -337,6 +343,11 @@ impl AdmissionRehearsal<'_> {
         secrets::hide_lines(&mut item);
         AdmissionEffect { item, effects, webhooks }
     }
+}
+
+/// Returns true if a policy or webhook has a rule for a resource.
+pub fn matches(admission: &Admission, group: &str, plural: &str) -> bool {
+    admission.matches_resource(group, plural) || admission.has_webhook_for(group, plural)
 }
 
 /// Returns the changes of a policy.

@@ -68,7 +68,9 @@ impl MatrixPlan {
             let refused = cell.plans.iter().filter(|(plan, _)| !plan.is_accepted()).count();
             Effects { upgrades: cell.plans.iter().map(upgrade).collect(), refused, counts: Mutex::default() }
         };
-        let row = |row: &'a PlannedRow| Row { release: row.release, old: cell(&row.old), new: cell(&row.new) };
+        // Nobody sends the old CRDs: they are stored.
+        let old = |row: &'a PlannedRow| Effects { refused: 0, ..cell(&row.old) };
+        let row = |row: &'a PlannedRow| Row { release: row.release, old: old(row), new: cell(&row.new) };
         Matrix(self.0.iter().map(row).collect())
     }
 }
@@ -217,8 +219,12 @@ impl Matrix<'_> {
         }
     }
 
-    /// Returns the exit code: an order that breaks nothing exists, or not, or that is unknown.
-    pub fn exit(&self) -> Exit {
+    /// Returns the exit code: an order that breaks nothing exists, or not, or that is unknown. If the baseline has an effect of the new
+    /// CRDs, the cells of the new side count it, and only those of the old side decide.
+    pub fn exit(&self, has_known: bool) -> Exit {
+        if has_known {
+            return if self.0.iter().any(|row| row.old.breaks()) { Exit::Rejected } else { Exit::Accepted };
+        }
         let mut unsafe_cells = self.0.iter().flat_map(|row| [&row.old, &row.new]).filter(|cell| !cell.is_safe());
         match () {
             () if self.is_empty() || !self.safe_releases().is_empty() => Exit::Accepted,

@@ -1,7 +1,7 @@
 //! `rehearse NEW_CRDS`: shows the effects of all CRDs, policies and webhook configurations of an operator on stored objects, and the
 //! steps of its upgrade.
 
-use super::admission::{AdmissionRehearsal, AdmissionUpgrade, Sides};
+use super::admission::{AdmissionRehearsal, AdmissionUpgrade, Sides, matches};
 use super::args;
 use super::definition::{all_releases, existing_crd, has_files, releases};
 use super::matrix::{Matrix, MatrixPlan};
@@ -27,6 +27,7 @@ use crdx_input::InputOptions;
 use crdx_runner::simulation::admission::{PolicyOptions, Reading};
 use crdx_runner::simulation::live::Live;
 use crdx_types::resources::plural;
+use crdx_types::table::table;
 use crdx_value::release::ReleaseSet;
 use crdx_value::{Value, group_version};
 use std::collections::BTreeMap;
@@ -113,13 +114,23 @@ pub fn run(
         let connection = live.connection()?;
         let updated = planned.iter().map(|one| (&one.plan, one.read.clone()));
         let mut listed = Vec::new();
-        for (plan, definition) in updated.chain(deleted.iter().map(|one| (&one.plan, None))) {
+        let mut removed = Vec::new();
+        for one in &deleted {
+            // A cluster without the CRD has no objects of it.
+            if existing_crd(&live, &one.name)?.is_some() {
+                removed.push((&one.plan, None));
+            }
+        }
+        for (plan, definition) in updated.chain(removed) {
             if let Some(path) = plan.collection() {
                 listed.push(plan.name.clone());
                 run.collection(connection, Collection { path, definition, types: None })?;
             }
         }
-        let matched = admission.given().map(|given| matched_resources(connection, given)).transpose()?;
+        let matched = admission
+            .given()
+            .map(|given| matched_resources(connection, &|group, plural| matches(given, group, plural)));
+        let matched = matched.transpose()?;
         for (resource, definition) in matched.unwrap_or_default() {
             if !listed.contains(&format!("{}.{}", resource.plural, resource.group)) {
                 let types = (group_version::api_version(&resource.group, &resource.version), resource.kind.clone());
@@ -163,11 +174,14 @@ impl Operator<'_> {
     /// Returns the policies and webhooks, if one has a rule for a kind that is still there after the upgrade.
     fn policies(&self, group: &str, kind: &str) -> Option<&AdmissionRehearsal<'_>> {
         let policies = self.policies.as_ref()?;
-        let plural = self.updated(group, kind).map_or_else(|| plural(kind), |(_, update)| update.plural().to_owned());
+        let is_built_in = group.is_empty() || table().has_group(group);
+        // The plural name of another custom resource is in its CRD.
+        let guessed = || is_built_in.then(|| plural(kind));
+        let plural = self.updated(group, kind).map(|(_, update)| update.plural().to_owned()).or_else(guessed);
         let is_deleted = self.deleted(group, kind).is_some();
         // Policies do not apply to policies, and CRDs are the other part of the upgrade.
         let is_excluded = matches!(group, crdx_server::policies::GROUP | crdx_server::crd::GROUP);
-        (!is_deleted && !is_excluded && policies.takes(group, &plural)).then_some(policies)
+        (!is_deleted && !is_excluded && policies.takes(group, plural.as_deref())).then_some(policies)
     }
 
     fn definition_effect(&self, object: &Value, locator: &dyn FieldLocator) -> Option<DefinitionEffect> {

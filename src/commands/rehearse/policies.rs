@@ -110,7 +110,8 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         run.files(&options)?;
     } else {
         let connection = live.connection()?;
-        for (resource, definition) in matched_resources(connection, &admission)? {
+        let matches = |group: &str, plural: &str| admission.matches_resource(group, plural);
+        for (resource, definition) in matched_resources(connection, &matches)? {
             let types = (group_version::api_version(&resource.group, &resource.version), resource.kind.clone());
             run.collection(connection, Collection { path: resource.path(None), definition, types: Some(types) })?;
         }
@@ -161,14 +162,14 @@ impl Rehearsal for NewPolicies<'_> {
     }
 }
 
-/// The custom resources of the cluster that the new policies match, with their CRDs, and the resources of built-in
+/// The custom resources of the cluster that `matches` is true for by group and plural name, with their CRDs, and the resources of built-in
 /// kinds that can be listed and written.
 pub fn matched_resources(
     connection: &crdx_cluster::Connection,
-    admission: &Admission,
+    matches: &dyn Fn(&str, &str) -> bool,
 ) -> Result<Vec<(Resource, Option<Value>)>, crdx_cluster::Error> {
     let all = connection.resources()?;
-    let matched = all.iter().filter(|r| admission.matches_resource(&r.group, &r.plural));
+    let matched = all.iter().filter(|r| matches(&r.group, &r.plural));
     let mut found: Vec<(Resource, Option<Value>)> = Vec::new();
     for resource in matched {
         if found.iter().any(|(other, _)| other.group == resource.group && other.plural == resource.plural) {

@@ -106,11 +106,8 @@ impl<'a> UpgradeReport<'a> {
             Exit::CannotTell
         } else if self.counts.breaks() || !(plan.is_accepted() || item.is_known()) {
             Exit::Rejected
-        } else if self.counts.known() > 0 || item.is_known() {
-            // The matrix counts what the baseline accepts.
-            Exit::Accepted
         } else {
-            matrix.exit()
+            matrix.exit(self.counts.known() > 0 || item.is_known())
         }
     }
 }

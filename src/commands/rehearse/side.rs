@@ -15,7 +15,7 @@ use crdx_server::server::http::address;
 use crdx_text::documents::Chunk;
 use crdx_text::{Position, Syntax};
 use crdx_types::resources::plural;
-use crdx_value::{Value, json};
+use crdx_value::{Value, group_version, json};
 
 /// The objects of an operator before or after its upgrade.
 #[derive(Default)]
@@ -78,9 +78,16 @@ impl OperatorSide {
         let mut found = Vec::new();
         for object in new.admission() {
             let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default();
-            let collection = address::collection(policies::GROUP, "v1", &plural(text(&["kind"])), None);
-            let path = address::object(&collection, text(&["metadata", "name"]));
-            found.extend(connection.get(&path, JSON)?.map(in_cluster));
+            let (_, own) = group_version::split(text(&["apiVersion"]));
+            // An older cluster serves an earlier version only.
+            for version in [own, "v1", "v1beta1", "v1alpha1"] {
+                let collection = address::collection(policies::GROUP, version, &plural(text(&["kind"])), None);
+                let path = address::object(&collection, text(&["metadata", "name"]));
+                if let Some(existing) = connection.get(&path, JSON)? {
+                    found.push(in_cluster(existing));
+                    break;
+                }
+            }
         }
         Ok(found)
     }

@@ -202,7 +202,10 @@ impl<'a> PolicyRehearsal<'a> {
         identity: &Identity,
         stored: Value,
     ) -> Result<Response, SeedError> {
-        let (group, version) = group_version::split(&identity.api_version);
+        let (group, own) = group_version::split(&identity.api_version);
+        let served = super::served(&definition.crd);
+        // An object whose version is no longer served is written in another one.
+        let version = served.iter().find(|version| *version == own).or(served.first()).map_or(own, String::as_str);
         let namespace = identity.namespace.as_deref();
         server.seed(&definition.name, namespace.unwrap_or_default(), stored)?;
         let options = RequestOptions { level: FieldValidation::Ignore, dry_run: true, table: false, now: self.now };

@@ -211,10 +211,25 @@ impl Admission {
         constraints.any(|constraints| names(&constraints, group, plural))
     }
 
+    /// Returns true if a policy or webhook has a rule for some resource of a group.
+    pub fn matches_group(&self, group: &str) -> bool {
+        let has_group = |constraints: &MatchResources| {
+            let mut groups = constraints.rules.iter().flat_map(|rule| &rule.api_groups);
+            groups.any(|own| own == "*" || own == group)
+        };
+        let policies = self.objects.policies.iter().map(|given| Policy::read(&given.object, Release::NEWEST));
+        let mut constraints = policies.filter_map(|policy| policy.match_constraints);
+        constraints.any(|one| has_group(&one)) || self.webhooks().any(|webhook| has_group(&webhook.criteria))
+    }
+
     /// Returns true if a webhook has a rule for a resource, with any version and operations.
     pub fn has_webhook_for(&self, group: &str, plural: &str) -> bool {
+        self.webhooks().any(|webhook| names(&webhook.criteria, group, plural))
+    }
+
+    fn webhooks(&self) -> impl Iterator<Item = Webhook> {
         let read = |given: &PolicyInput| Webhook::read_all(&given.object, policy_kind(&given.object), Release::NEWEST);
-        self.objects.webhooks.iter().flat_map(read).any(|webhook| names(&webhook.criteria, group, plural))
+        self.objects.webhooks.iter().flat_map(read)
     }
 
     /// Returns the policies in files that have a rule for a resource, with any version.

@@ -375,7 +375,8 @@ pub fn case(entry: &RehearsedObject) -> Case {
             }
             for (index, error) in blocking(outcome).iter().enumerate() {
                 let message = format!("{UPDATE_REJECTED}: {error}");
-                finding(level, error.kind.reason(), message, &entry.location, entry.known.error(index));
+                let known = entry.known.error(outcome.errors.len() + index);
+                finding(level, error.kind.reason(), message, &entry.location, known);
             }
             match (&outcome.edit, outcome.difference.lost.is_empty()) {
                 (_, true) if outcome.was_invalid => "already invalid",
@@ -457,7 +458,7 @@ pub fn details(entry: &RehearsedObject, color: bool) -> String {
         text.push_str(&excerpt::render(severity, &error.to_string(), location, help.as_deref(), color));
     }
     for (index, error) in blocking.iter().enumerate() {
-        let known = entry.known.error(index);
+        let known = entry.known.error(outcome.errors.len() + index);
         let (severity, help) = (severity(known), help(known));
         let message = format!("{UPDATE_REJECTED}: {error}");
         text.push_str(&excerpt::render(severity, &message, &entry.location, help.as_deref(), color));

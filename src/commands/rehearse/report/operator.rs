@@ -14,7 +14,7 @@ use crate::commands::rehearse::planned::{
 use crate::commands::rehearse::steps::{PlannedUpdate, UpgradeSteps};
 use crate::commands::sink::{Ending, Output, Page, PageItem, Report};
 use crdx_engine::rehearsal::Releases;
-use crdx_engine::report::{Identity, SourceLocation, Verdict};
+use crdx_engine::report::{Identity, ObjectReport, SourceLocation, Verdict};
 use crdx_output::report::case::{Case, Finding, Level, Outcome};
 use crdx_output::report::json::{self, identified};
 use crdx_output::report::repeated::Repeated;
@@ -76,12 +76,15 @@ impl<'a> OperatorReport<'a> {
             || verdict(Verdict::Rejected)
         {
             Exit::Rejected
-        } else if self.counts.iter().any(|counts| counts.known() > 0) || planned.iter().any(|one| one.item.is_known()) {
-            // The matrix counts what the baseline accepts.
-            Exit::Accepted
         } else {
-            self.upgraded.matrix.exit()
+            self.upgraded.matrix.exit(self.has_known())
         }
+    }
+
+    /// Returns true if the baseline has an effect of the new CRDs.
+    fn has_known(&self) -> bool {
+        let mut items = self.upgraded.planned.iter().map(|one| &one.item);
+        self.counts.iter().any(|counts| counts.known() > 0) || items.any(ObjectReport::is_known)
     }
 
     /// Returns the effect of the CRDs, if it is printed: if the upgrade affects the object; if `quiet`, if it breaks it.

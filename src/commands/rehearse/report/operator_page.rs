@@ -52,7 +52,9 @@ impl OperatorPage<'_> {
         } else if unknown > 0 {
             ("The effect on some objects is unknown".to_owned(), Colour::Unsure)
         } else {
-            (format!("Nothing breaks in {}", plural(sum(EffectCounts::objects), "object")), Colour::Good)
+            let known = sum(EffectCounts::known) + self.lost.iter().map(|one| one.known).sum::<usize>();
+            let except = if known > 0 { ", except as in the baseline" } else { "" };
+            (format!("Nothing breaks in {}{except}", plural(sum(EffectCounts::objects), "object")), Colour::Good)
         };
         let facts = [
             (sum(EffectCounts::untouched), "untouched", Colour::Good),

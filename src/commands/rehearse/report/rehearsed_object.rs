@@ -5,6 +5,7 @@ use crdx_engine::rehearsal::{Edit, ObjectOutcome, RehearsalError};
 use crdx_engine::report::{Identity, SourceLocation};
 use crdx_input::baseline::Baseline;
 use crdx_value::field::FieldError;
+use std::collections::HashSet;
 
 /// A stored object and the effect of the upgrade on it.
 #[derive(Debug)]
@@ -52,12 +53,11 @@ impl RehearsedObject {
     }
 }
 
-/// Returns the errors of an update of a valid object that changes nothing but a label.
-pub fn blocking(outcome: &ObjectOutcome) -> &[FieldError] {
-    match &outcome.edit {
-        Edit::Blocked(errors) if outcome.errors.is_empty() => errors,
-        _ => &[],
-    }
+/// Returns the errors of an update that changes nothing but a label, without those of the object itself.
+pub fn blocking(outcome: &ObjectOutcome) -> Vec<&FieldError> {
+    let Edit::Blocked(errors) = &outcome.edit else { return Vec::new() };
+    let own: HashSet<String> = outcome.errors.iter().map(ToString::to_string).collect();
+    errors.iter().filter(|error| !own.contains(&error.to_string())).collect()
 }
 
 impl AcceptKnown for RehearsedObject {
