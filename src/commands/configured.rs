@@ -100,9 +100,9 @@ fn values(
         | (SettingKey::Policies | SettingKey::Old, "rehearse" | "prove")
         | (SettingKey::Old, "cel")
         | (SettingKey::Profile, "fetch" | "get" | "scale")
-        | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // The effects of an upgrade are not the findings of the manifests.
-        (SettingKey::Baseline, "rehearse") => false,
+        | (SettingKey::Baseline, "rehearse")
+        | (SettingKey::Paths | SettingKey::Offline, _) => false,
         // `--live` and `--convert` exclude `--old`.
         (SettingKey::Old | SettingKey::Crds, "lint") => {
             !(is_given(given, "convert") || key == SettingKey::Old && is_given(given, "live"))

@@ -4,6 +4,9 @@
 //! request, [`patch`] computes the patch of `kubectl apply`, [`request`] builds single requests, and [`options`] has the
 //! flags on which the decision depends.
 
+#[cfg(feature = "policies")]
+mod built_in_patch;
+#[cfg(feature = "simulator")]
 pub(crate) mod client_schema;
 mod create_or_update;
 mod error;
@@ -12,6 +15,8 @@ pub mod patch;
 pub mod request;
 pub mod schema_model;
 pub mod send;
+#[cfg(feature = "simulator")]
+pub(crate) mod short_create;
 pub mod written_metadata;
 
 pub use create_or_update::{Operation, RequestKind};

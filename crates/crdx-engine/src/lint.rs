@@ -18,6 +18,7 @@ pub mod check;
 pub mod conventions;
 pub mod convert;
 pub mod costs;
+#[cfg(feature = "policies")]
 mod formats;
 #[cfg(feature = "policies")]
 mod lost_fields;

@@ -33,6 +33,7 @@ mod definition_update;
 pub mod definitions;
 #[cfg(feature = "simulator")]
 mod earlier_object;
+#[cfg(feature = "simulator")]
 mod encrypted;
 #[cfg(feature = "simulator")]
 pub mod existing;
@@ -67,6 +68,7 @@ pub mod removed_versions;
 pub mod request_lock;
 #[cfg(feature = "simulator")]
 pub mod resource;
+#[cfg(feature = "policies")]
 pub(crate) mod served;
 #[cfg(feature = "simulator")]
 pub mod server_configuration;

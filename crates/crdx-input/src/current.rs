@@ -46,7 +46,7 @@ impl Current {
     /// Takes the warnings about bytes of a document that are not UTF-8.
     pub fn encoding_warnings(&mut self, chunk: &SourceChunk) -> Vec<Note> {
         let first = chunk.chunk.start.line;
-        let last = first + chunk.chunk.text.iter().filter(|byte| **byte == b'\n').count();
+        let last = first + crdx_text::line_breaks(&chunk.chunk.text);
         let runs = self.invalid.take(first..=last);
         let warning = |(index, run): (usize, &InvalidRun)| {
             let (first, last) = (run.first, run.last);

@@ -166,7 +166,7 @@ enum Piece<'a> {
 
 /// Moves a position to the end of a text.
 fn pass(position: &mut Position, text: &[u8]) {
-    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    let lines = crdx_text::line_breaks(text);
     let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_start = |byte: &&u8| **byte & 0xc0 != 0x80;
     let characters = last.iter().filter(is_start).count();
@@ -302,17 +302,14 @@ mod tests {
 
     #[test]
     fn each_run_of_invalid_bytes_has_its_position() {
-        let runs = |text: &[u8], lines| {
+        let runs = |text: &[u8], (first, last): (usize, usize)| {
             let found = [InvalidBytes::default(), InvalidBytes::default()];
             Decoder::new(Slow(text), &found[0]).read_to_end(&mut Vec::new()).unwrap();
             Decoder::new(text, &found[1]).read_to_end(&mut Vec::new()).unwrap();
-            let [slow, whole] = found.map(|invalid| invalid.take(lines_of(&lines)));
+            let [slow, whole] = found.map(|invalid| invalid.take(first..=last));
             assert_eq!(slow, whole, "however the bytes come");
             whole
         };
-        fn lines_of(lines: &(usize, usize)) -> RangeInclusive<usize> {
-            lines.0..=lines.1
-        }
         let run = |first, last, (line, column)| InvalidRun { first, last, position: Position { line, column } };
         assert_eq!(runs("a: \u{e9}\u{fffd}".as_bytes(), (1, 1)), []);
         // The first U+FFFD of the text is in the file.

@@ -148,6 +148,11 @@ pub fn looks_like_json(text: &[u8]) -> bool {
     }
 }
 
+/// Returns the number of line breaks (U+000A) in UTF-8.
+pub fn line_breaks(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+}
+
 /// Returns true if `text` contains `part`.
 pub fn contains(text: &[u8], part: &str) -> bool {
     // Most texts do not even have the first byte, and preparing a search for several takes longer than that for one.

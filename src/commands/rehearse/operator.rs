@@ -86,7 +86,9 @@ pub fn run(
     let matrix = matrix.matrix(&namespace);
     let mut baseline = args.baseline.open()?;
     if let Some(baseline) = &mut baseline {
-        planned.iter_mut().for_each(|one| baseline.accept(&mut one.item));
+        for one in &mut planned {
+            baseline.accept(&mut one.item);
+        }
         admission.refused.iter_mut().for_each(|item| baseline.accept(item));
     }
     let update = |one| update(one, &namespace);

@@ -83,7 +83,9 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
     let admission = admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
     let mut baseline = args.baseline.open()?;
     if let Some(baseline) = &mut baseline {
-        refused.iter_mut().for_each(|item| baseline.accept(item));
+        for item in &mut refused {
+            baseline.accept(item);
+        }
     }
     let streams = Streams::new(args.output, color);
     let counts = admission.as_ref().map(|admission| PolicyCounts::new(admission.given())).unwrap_or_default();

@@ -94,12 +94,11 @@ impl RuleWords {
         for field in &self.paths {
             let Some((schema, _)) = schema_at(schema, field) else { continue };
             let made;
-            let value = match field.iter().try_fold(value, |value, name| step(value, name)) {
-                Some(value) => value,
-                None => {
-                    made = generate::value(schema, ExampleFields::Minimal, 0);
-                    &made
-                }
+            let value = if let Some(present) = field.iter().try_fold(value, |value, name| step(value, name)) {
+                present
+            } else {
+                made = generate::value(schema, ExampleFields::Minimal, 0);
+                &made
             };
             let here = [path, field].concat();
             let most = all.len() + MOST;

@@ -58,6 +58,7 @@ impl RequestKind {
     }
 
     /// Returns true if the request creates an object that does not exist.
+    #[cfg(feature = "simulator")]
     pub(crate) fn may_create(&self) -> bool {
         self.verb != Verb::Replace && self.subresource.is_none()
     }

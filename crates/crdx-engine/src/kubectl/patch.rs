@@ -5,10 +5,8 @@ use super::error::UnsentError;
 use crdx_server::apply::client_side;
 use crdx_server::apply::field_manager::LAST_APPLIED;
 use crdx_text::json;
-use crdx_types::resources::ApiResource;
 use crdx_types::strategic::{self, PatchError};
 use crdx_types::types::{TypeId, Types};
-use crdx_value::group_version::api_version;
 use crdx_value::release::Release;
 use crdx_value::{Map, Value};
 
@@ -35,25 +33,10 @@ pub struct Patch {
     pub content_type: &'static str,
 }
 
-const MERGE: &str = "application/merge-patch+json";
-const STRATEGIC: &str = "application/strategic-merge-patch+json";
-/// The API group of kube-aggregator, whose types are not in kubectl's scheme.
-const AGGREGATOR: &str = "apiregistration.k8s.io";
+pub(super) const MERGE: &str = "application/merge-patch+json";
+pub(super) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 impl PatchType {
-    /// Returns the type of the patch that kubectl sends for a built-in resource.
-    pub(crate) fn of_built_in(resource: &ApiResource, release: Release) -> Self {
-        let types_of = |release: Release| Types::for_release(release.minor().number().into());
-        let (types, api_version) = (types_of(release), api_version(resource.group, resource.version));
-        let is_registered =
-            resource.group != AGGREGATOR && types_of(Release::NEWEST).of_kind(&api_version, resource.kind).is_some();
-        match types.of_kind(&api_version, resource.kind) {
-            Some(id) if is_registered => Self::Strategic(types, id),
-            Some(id) => Self::StrategicOrMerge(types, id),
-            None => Self::Merge,
-        }
-    }
-
     /// Returns the patch; `None` if there is nothing to patch.
     ///
     /// # Errors
@@ -113,7 +96,6 @@ fn strategic_patch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crdx_types::resources;
 
     /// The patch that kubectl sends for a CRD whose metadata changes.
     #[test]
@@ -137,24 +119,5 @@ mod tests {
         let existing = client_side::with_last_applied(of("9007199254740992"));
         let patch = PatchType::Definition.patch(&existing, of("9007199254740993")).unwrap().unwrap().value;
         assert_eq!(patch.at(&["spec", "x"]), Some(&Value::Int(9_007_199_254_740_993)));
-    }
-
-    /// The requests of kubectl to a real server.
-    #[test]
-    fn a_merge_patch_replaces_a_strategic_one_that_cannot_be_computed() {
-        let of = |group: &str, kind: &str, conditions: &str| {
-            let text =
-                format!(r#"{{"apiVersion":"{group}/v1","kind":"{kind}","status":{{"conditions":{conditions}}}}}"#);
-            json::read(text.as_bytes()).unwrap()
-        };
-        let patch = |group: &str, kind: &str, new: &str| {
-            let release = Release::NEWEST.minor().number().into();
-            let resource = resources::of_kind(&format!("{group}/v1"), kind, release).unwrap();
-            let existing = of(group, kind, r#"[{"type":"Available"}]"#);
-            PatchType::of_built_in(resource, Release::NEWEST).patch(&existing, of(group, kind, new))
-        };
-        let content_type = |new| patch(AGGREGATOR, "APIService", new).unwrap().unwrap().content_type;
-        assert_eq!((content_type(r#"["x"]"#), content_type(r#"[{"type":"Other"}]"#)), (MERGE, STRATEGIC));
-        assert!(matches!(patch("apps", "Deployment", r#"["x"]"#), Err(UnsentError::Patch(_))));
     }
 }

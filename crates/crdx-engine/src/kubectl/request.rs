@@ -45,6 +45,7 @@ pub(crate) fn create_by(path: &str, object: Value, by: &str, request_options: Re
 }
 
 /// Like [`create_by`] for an object that is known to be shorter than the server's limit.
+#[cfg(feature = "simulator")]
 pub(crate) fn create_short_by(path: &str, object: Value, by: &str, request_options: RequestOptions) -> Request {
     create_with(path, Body::Value(without_revision(object)), by, request_options)
 }

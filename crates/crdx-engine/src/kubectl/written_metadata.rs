@@ -37,6 +37,7 @@ pub(crate) fn remove_last_applied(object: &mut Value) {
 
 /// Removes values that differ between runs because the server sets them on create, and kubectl's last-applied
 /// annotation unless it was requested.
+#[cfg(feature = "simulator")]
 pub(crate) fn hide_bookkeeping(object: &mut Value, show: bool) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {

@@ -94,6 +94,7 @@ impl ObjectReport {
     }
 
     /// Rejects the object with an answer that names no field.
+    #[cfg(feature = "simulator")]
     pub(crate) fn reject_with(&mut self, answer: ServerResponse) {
         self.verdict = Verdict::Rejected;
         self.errors = vec![Diagnostic {

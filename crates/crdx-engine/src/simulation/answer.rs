@@ -16,6 +16,7 @@ use std::sync::Arc;
 const TYPED_PATCH: &str = "TypedPatch";
 
 /// Reads the response of a release to an object of a built-in kind.
+#[cfg(feature = "policies")]
 pub(crate) fn read_built_in_response(
     response: Response,
     identity: Identity,

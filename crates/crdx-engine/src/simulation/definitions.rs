@@ -1,5 +1,8 @@
 //! The CRDs of a run. Each CRD is created in the server once; its source location is kept for messages.
 
+#[cfg(feature = "simulator")]
+mod lookup;
+
 use crate::kubectl::request::{self, RequestOptions};
 use crate::kubectl::send::{self, ObjectTarget};
 use crate::kubectl::{RequestKind, UnsentError, Verb};
@@ -7,7 +10,6 @@ use crate::report::SourceLocation;
 use crdx_server::server::{Request, Response, ResponseBody, Server, Timestamp};
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::release::Release;
-use crdx_value::suggest;
 use crdx_value::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
@@ -90,20 +92,9 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Returns no CRDs, which another server than the one of the run will store.
-    pub(super) fn on(server: Arc<Server>) -> Self {
-        Self { server: Some(server), ..Self::default() }
-    }
-
     /// Returns the resource of a kind; `None` if no CRD defines it.
     pub fn route(&self, group: &str, kind: &str) -> Option<&Arc<Route>> {
         self.routes.get(group)?.get(kind)
-    }
-
-    /// Returns the resource whose lists have a kind.
-    pub(crate) fn list_route(&self, group: &str, list_kind: &str) -> Option<&Arc<Route>> {
-        let names = ["spec", "names", "listKind"];
-        self.routes.get(group)?.values().find(|route| route.definition.str_at(&names) == Some(list_kind))
     }
 
     /// Returns true if a CRD of `group` serves `version`.
@@ -120,17 +111,6 @@ impl Definitions {
     /// Returns the stored CRDs, in no order.
     pub fn stored(&self) -> impl Iterator<Item = &Arc<Value>> {
         self.routes.values().flat_map(HashMap::values).map(|route| &route.definition)
-    }
-
-    /// Returns a kind of `group` with a name similar to `kind`.
-    pub(crate) fn similar_kind(&self, group: &str, kind: &str) -> Option<&str> {
-        suggest::closest(kind, self.routes.get(group)?.keys().map(String::as_str))
-    }
-
-    /// Returns a group that has `kind` and a name similar to `group`.
-    pub(crate) fn similar_group(&self, group: &str, kind: &str) -> Option<&str> {
-        let groups = self.routes.iter().filter(|(_, kinds)| kinds.contains_key(kind));
-        suggest::closest(group, groups.map(|(group, _)| group.as_str()))
     }
 
     /// Returns the kinds of a group, sorted; empty if no CRD of the group is known.

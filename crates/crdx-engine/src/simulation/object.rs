@@ -40,6 +40,7 @@ impl Object {
     }
 
     /// Moves a parsed CRD out. Its apiVersion and kind are kept, by which it is recognized.
+    #[cfg(feature = "simulator")]
     pub(crate) fn take_definition(&mut self) -> Value {
         let member = |key: &str| Some((key.to_owned(), self.value().get(key)?.clone()));
         let kept = ["apiVersion", "kind"].into_iter().filter_map(member).collect();

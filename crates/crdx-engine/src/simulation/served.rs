@@ -3,13 +3,18 @@
 use super::identity::FieldLocator;
 use super::object::Object;
 use crate::report::{Diagnostic, Identity, ObjectReport, ServerResponse, Verdict};
-use crdx_types::resources;
-use crdx_types::table::{self, KindRow};
+use crdx_types::{resources, table};
 use crdx_value::release::Release;
 use crdx_value::suggest;
 
 /// Returns the server's warning about a deprecated version.
-pub fn deprecation(row: &KindRow, identity: &Identity, release: u32, locator: &dyn FieldLocator) -> Option<Diagnostic> {
+#[cfg(feature = "simulator")]
+pub fn deprecation(
+    row: &table::KindRow,
+    identity: &Identity,
+    release: u32,
+    locator: &dyn FieldLocator,
+) -> Option<Diagnostic> {
     let message = row.deprecation_warning(&identity.api_version, &identity.kind, release)?;
     let location = Some(locator.field("apiVersion"));
     Some(Diagnostic {

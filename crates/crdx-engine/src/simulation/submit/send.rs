@@ -3,6 +3,7 @@
 use super::exchange::Address;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{self, ObjectTarget};
+use crate::kubectl::short_create;
 use crate::kubectl::{Action, Operation, UnsentError};
 use crate::simulation::context::SimulationContext;
 use crate::simulation::identity::FieldLocator;
@@ -110,7 +111,7 @@ impl Submission<'_> {
         }
         let SimulatedResource::BuiltIn(resource) = self.resource else {
             let sent = self.kept(&object);
-            return (send::create_unannotated(target, object, kind, options), sent);
+            return (short_create::create_unannotated(target, object, kind, options), sent);
         };
         client_side::drop_nulls(&mut object);
         let types = Types::for_release(self.server.release().minor().number().into());
@@ -119,7 +120,7 @@ impl Submission<'_> {
         let id = types.of_kind(&api_version, resource.kind).filter(|_| is_of_kind);
         let encoded = id.map(|id| encode::encode(types, id, &object)).filter(|encoded| encoded.conforms);
         match encoded {
-            Some(encoded) => (send::create_encoded(target, encoded, kind, options), Some(object)),
+            Some(encoded) => (short_create::create_encoded(target, encoded, kind, options), Some(object)),
             None => (send::create(target, object.clone(), kind, options), Some(object)),
         }
     }
@@ -144,13 +145,13 @@ impl Submission<'_> {
 
     /// Returns true if the object is far below the limits for its size.
     fn is_short(&self, object: &Value) -> bool {
-        self.text().is_some_and(|(text, _)| is_short(text)) || !json::is_longer_than(object, send::SHORT)
+        self.text().is_some_and(|(text, _)| is_short(text)) || !json::is_longer_than(object, short_create::SHORT)
     }
 }
 
-/// Returns true if the JSON of an object with this text is certainly not longer than [`send::SHORT`].
+/// Returns true if the JSON of an object with this text is certainly not longer than [`short_create::SHORT`].
 fn is_short(text: &[u8]) -> bool {
     /// No byte of YAML without aliases becomes more bytes of JSON: `<` becomes `\u003c`, and `1e20` 21 digits.
     const GROWTH: usize = 8;
-    text.len() <= send::SHORT / GROWTH && !crdx_text::contains(text, "&")
+    text.len() <= short_create::SHORT / GROWTH && !crdx_text::contains(text, "&")
 }
