@@ -192,7 +192,9 @@ fn policies(
             push(error.location.as_ref().unwrap_or(&item.location), &error.message);
         }
     };
-    let admission = admission::standalone(&reading, release, definitions, terminal::now(), &mut show, &mut notes);
+    let objects = reading.read_in_use(&definitions, &mut show, &mut notes);
+    let now = terminal::now();
+    let admission = admission::standalone(&objects, &reading, release, definitions, now, &mut show, &mut notes);
     for note in notes {
         complain!("note: {}", note.message);
     }

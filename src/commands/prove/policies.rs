@@ -81,7 +81,9 @@ fn admission(
     let mut show = |item: ObjectReport| {
         refused.get_or_insert(item);
     };
-    let found = admission::standalone(&reading, release, definitions.to_vec(), terminal::now(), &mut show, notes);
+    let objects = reading.read_in_use(definitions, &mut show, notes);
+    let definitions = definitions.to_vec();
+    let found = admission::standalone(&objects, &reading, release, definitions, terminal::now(), &mut show, notes);
     match refused {
         Some(item) => Err(unusable(&item)),
         None => Ok(found),

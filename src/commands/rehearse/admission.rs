@@ -95,7 +95,7 @@ pub struct AdmissionUpgrade<'a> {
     pub notes: Vec<RunNote>,
 }
 
-/// What both sides share.
+/// The inputs that both sides share.
 pub struct Sides<'a> {
     pub reading: Reading<'a>,
     pub now: Timestamp,
@@ -187,7 +187,7 @@ fn prepared(
         }
     }
     let crds = side.definitions.iter().map(|one| one.value.clone()).collect();
-    reading::prepared(&objects, &sides.reading, release, crds, sides.now, show, notes)
+    reading::standalone(&objects, &sides.reading, release, crds, sides.now, show, notes)
 }
 
 fn key(object: &Object) -> (&str, &str) {
@@ -285,7 +285,7 @@ impl AdmissionEffect {
     /// Returns true if the policies have an effect on the object, or the effect is unknown. Those that reject it before the upgrade, too,
     /// have none.
     pub fn is_touched(&self) -> bool {
-        Effects { refused_anyway: false, ..self.effects.clone() }.is_touched()
+        self.effects.has_effect()
     }
 
     /// Returns the answer to the next write; `None` if the policies do not change it.

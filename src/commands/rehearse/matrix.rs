@@ -3,7 +3,7 @@
 
 use super::objects::Rehearsal as _;
 use super::report::definition::{EffectCounts, plural};
-use super::update::{RehearsedDefinition, Upgrade};
+use super::update::{RehearsedDefinition, Upgrade, group_and_kind};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::terminal;
@@ -15,7 +15,7 @@ use crdx_output::report::json;
 use crdx_output::{Cell, Column, TableStyle, bounded_table};
 use crdx_value::lock::lock;
 use crdx_value::release::Release;
-use crdx_value::{Value, group_version, object};
+use crdx_value::{Value, object};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 
@@ -66,11 +66,11 @@ impl MatrixPlan {
         let cell = |cell: &'a PlannedCell| {
             let upgrade = |(plan, removed): &'a (Plan, RemovedVersions)| Upgrade::new(plan, namespace, removed);
             let refused = cell.plans.iter().filter(|(plan, _)| !plan.is_accepted()).count();
-            Effects { upgrades: cell.plans.iter().map(upgrade).collect(), refused, counts: Mutex::default() }
+            MatrixCell { upgrades: cell.plans.iter().map(upgrade).collect(), refused, counts: Mutex::default() }
         };
         // Nobody sends the old CRDs: they are stored.
-        let old = |row: &'a PlannedRow| Effects { refused: 0, ..cell(&row.old) };
-        let row = |row: &'a PlannedRow| Row { release: row.release, old: old(row), new: cell(&row.new) };
+        let old = |row: &'a PlannedRow| MatrixCell { refused: 0, ..cell(&row.old) };
+        let row = |row: &'a PlannedRow| MatrixRow { release: row.release, old: old(row), new: cell(&row.new) };
         Matrix(self.0.iter().map(row).collect())
     }
 }
@@ -89,14 +89,14 @@ fn cell<'a>(
 }
 
 /// The effects of one side on one release.
-struct Effects<'a> {
+struct MatrixCell<'a> {
     upgrades: Vec<Upgrade<'a>>,
     /// The number of CRDs that the server rejects.
     refused: usize,
     counts: Mutex<EffectCounts>,
 }
 
-impl Effects<'_> {
+impl MatrixCell<'_> {
     fn add(&self, group: &str, kind: &str, object: &Value, locator: &dyn FieldLocator) {
         if let Some(upgrade) = self.upgrades.iter().find(|upgrade| upgrade.is_of(group, kind)) {
             let effect = upgrade.rehearse(object.clone(), locator);
@@ -131,20 +131,19 @@ impl Effects<'_> {
     }
 }
 
-struct Row<'a> {
+struct MatrixRow<'a> {
     release: Release,
-    old: Effects<'a>,
-    new: Effects<'a>,
+    old: MatrixCell<'a>,
+    new: MatrixCell<'a>,
 }
 
 /// The effects of both sides on all releases, oldest first.
-pub struct Matrix<'a>(Vec<Row<'a>>);
+pub struct Matrix<'a>(Vec<MatrixRow<'a>>);
 
 impl Matrix<'_> {
     /// Adds the effects on an object.
     pub fn add(&self, object: &Value, locator: &dyn FieldLocator) {
-        let group = group_version::group(object.str_at(&["apiVersion"]).unwrap_or_default());
-        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        let (group, kind) = group_and_kind(object);
         for row in &self.0 {
             row.old.add(group, kind, object, locator);
             row.new.add(group, kind, object, locator);
@@ -198,7 +197,7 @@ impl Matrix<'_> {
     fn safe_releases(&self) -> Vec<Release> {
         let is_safe = |at: usize| {
             let (before, after) = (self.0.iter().take(at + 1), self.0.iter().skip(at));
-            before.map(|row| &row.old).chain(after.map(|row| &row.new)).all(Effects::is_safe)
+            before.map(|row| &row.old).chain(after.map(|row| &row.new)).all(MatrixCell::is_safe)
         };
         let safe = self.0.iter().enumerate().filter(|(at, _)| is_safe(*at));
         safe.map(|(_, row)| row.release).collect()
@@ -228,14 +227,14 @@ impl Matrix<'_> {
         let mut unsafe_cells = self.0.iter().flat_map(|row| [&row.old, &row.new]).filter(|cell| !cell.is_safe());
         match () {
             () if self.is_empty() || !self.safe_releases().is_empty() => Exit::Accepted,
-            () if unsafe_cells.all(Effects::breaks) => Exit::Rejected,
+            () if unsafe_cells.all(MatrixCell::breaks) => Exit::Rejected,
             () => Exit::CannotTell,
         }
     }
 
     /// Returns the rows as JSON.
     fn value(&self) -> Value {
-        let row = |row: &Row<'_>| {
+        let row = |row: &MatrixRow<'_>| {
             let version = row.release.minor().to_string();
             object([("kubernetesVersion", Value::from(version)), ("old", row.old.value()), ("new", row.new.value())])
         };

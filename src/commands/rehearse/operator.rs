@@ -12,7 +12,7 @@ use super::planned::{
 use super::policies::matched_resources;
 use super::report::operator::OperatorReport;
 use super::side::OperatorSide;
-use super::update::Upgrade;
+use super::update::{Upgrade, group_and_kind};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{self, Color};
@@ -198,11 +198,6 @@ impl Operator<'_> {
         let (identity, location) = (identity::identity(object, namespace), locator.start());
         Some(DefinitionEffect::Deleted(DeletedObject { definition, identity, location, known: None }))
     }
-}
-
-fn group_and_kind(object: &Value) -> (&str, &str) {
-    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-    (group_version::group(api_version), object.str_at(&["kind"]).unwrap_or_default())
 }
 
 impl Rehearsal for Operator<'_> {

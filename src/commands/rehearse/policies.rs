@@ -80,7 +80,9 @@ pub fn run(args: &args::Rehearse, color: Color) -> Result<Exit, Error> {
         .collect();
     let now = terminal::now();
     let mut show_refused = |item: ObjectReport| refused.push(item);
-    let admission = admission::standalone(&reading, release, crds.clone(), now, &mut show_refused, &mut notes);
+    let objects = reading.read_in_use(&crds, &mut show_refused, &mut notes);
+    let admission =
+        admission::standalone(&objects, &reading, release, crds.clone(), now, &mut show_refused, &mut notes);
     let mut baseline = args.baseline.open()?;
     if let Some(baseline) = &mut baseline {
         for item in &mut refused {
@@ -133,7 +135,7 @@ impl AcceptKnown for (ObjectReport, Effects) {
 
 /// Marks the known denials of an object.
 pub fn accept_denials(item: &mut ObjectReport, effects: &Effects, baseline: &mut Baseline) {
-    // What is rejected without the new policies, too, does not make the rehearsal fail.
+    // An object that is rejected without the new policies, too, does not make the rehearsal fail.
     if !effects.denied.is_empty() && !effects.refused_anyway {
         baseline.accept(item);
     } else {

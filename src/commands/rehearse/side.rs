@@ -1,21 +1,18 @@
 //! One side of the upgrade of an operator: its CRDs, and its admission policies and webhook configurations.
 
-use super::stored::CLUSTER;
+use super::stored::document;
 use super::update::RehearsedDefinition;
 use crate::commands::definitions::objects_at;
 use crate::commands::error::Error;
 use crdx_cluster::{Connection, JSON};
-use crdx_engine::documents::SourceChunk;
 use crdx_engine::report::SourceLocation;
 use crdx_engine::simulation::identity::FieldLocator as _;
 use crdx_engine::simulation::object::Object;
 use crdx_input::InputOptions;
 use crdx_server::policies;
 use crdx_server::server::http::address;
-use crdx_text::documents::Chunk;
-use crdx_text::{Position, Syntax};
 use crdx_types::resources::plural;
-use crdx_value::{Value, group_version, json};
+use crdx_value::group_version;
 
 /// The objects of an operator before or after its upgrade.
 #[derive(Default)]
@@ -84,19 +81,11 @@ impl OperatorSide {
                 let collection = address::collection(policies::GROUP, version, &plural(text(&["kind"])), None);
                 let path = address::object(&collection, text(&["metadata", "name"]));
                 if let Some(existing) = connection.get(&path, JSON)? {
-                    found.push(in_cluster(existing));
+                    found.push(Object { document: document(existing), warnings: Vec::new() });
                     break;
                 }
             }
         }
         Ok(found)
     }
-}
-
-/// Returns an object of the cluster as a document.
-fn in_cluster(object: Value) -> Object {
-    let text = json::to_string(&object).into_bytes();
-    let chunk = Chunk::new(text, Position { line: 1, column: 1 }, Syntax::Json);
-    let document = SourceChunk::new(&CLUSTER.into(), chunk, false, None).document(None, object);
-    Object { document, warnings: Vec::new() }
 }

@@ -2,9 +2,12 @@
 
 use crate::commands::progress::Progress;
 use crdx_cluster::{Connection, Error, JSON, Pages, Query};
+use crdx_engine::documents::{Document, SourceChunk};
 use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
 use crdx_engine::simulation::identity::FieldLocator;
-use crdx_value::Value;
+use crdx_text::documents::Chunk;
+use crdx_text::{Position, Syntax};
+use crdx_value::{Value, json};
 
 /// The source of objects that are not in a file.
 pub const CLUSTER: &str = "the cluster";
@@ -24,6 +27,13 @@ impl FieldLocator for InCluster {
     fn name(&self, _: &str) -> SourceLocation {
         self.start()
     }
+}
+
+/// Returns an object of the cluster as a document.
+pub fn document(object: Value) -> Document {
+    let text = json::to_string(&object).into_bytes();
+    let chunk = Chunk::new(text, Position { line: 1, column: 1 }, Syntax::Json);
+    SourceChunk::new(&CLUSTER.into(), chunk, false, None).document(None, object)
 }
 
 /// The objects of a collection. The last item is an error if the list could not be read completely, or if the CRD changed

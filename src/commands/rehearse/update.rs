@@ -8,6 +8,7 @@ use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
 use crdx_engine::simulation::removed_versions::RemovedVersions;
 use crdx_value::Value;
+use crdx_value::group_version;
 use crdx_value::lock::lock;
 use std::sync::Mutex;
 
@@ -86,4 +87,10 @@ impl Rehearsal for Upgrade<'_> {
         let (location, must_migrate) = (finder.start(), self.must_migrate);
         RehearsedObject { location, identity, outcome, locations, must_migrate, known: KnownEffects::default() }
     }
+}
+
+/// Returns the group and the kind of an object.
+pub fn group_and_kind(object: &Value) -> (&str, &str) {
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    (group_version::group(api_version), object.str_at(&["kind"]).unwrap_or_default())
 }

@@ -39,7 +39,7 @@ const SAMPLES: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// What a rule uses.
+/// The constants, fields and functions that a rule uses.
 #[derive(Default)]
 struct RuleWords {
     words: Vocabulary,

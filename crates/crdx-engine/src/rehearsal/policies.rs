@@ -46,11 +46,14 @@ pub struct Effects {
 
 impl Effects {
     /// Returns true if the policies have an effect on the object, or the effect is unknown.
-    pub fn is_touched(&self) -> bool {
+    pub fn has_effect(&self) -> bool {
         let Self { denied, warned, audited, changed, .. } = self;
-        self.refused_anyway
-            || self.cannot_tell
-            || [denied, warned, audited, changed].iter().any(|policies| !policies.is_empty())
+        self.cannot_tell || [denied, warned, audited, changed].iter().any(|policies| !policies.is_empty())
+    }
+
+    /// Returns true if the policies have an effect on the object, the effect is unknown, or the write is rejected anyway.
+    pub fn is_touched(&self) -> bool {
+        self.refused_anyway || self.has_effect()
     }
 }
 

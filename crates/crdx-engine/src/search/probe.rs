@@ -7,7 +7,7 @@ use crdx_server::rules::node::{step, steps};
 use crdx_value::field::FieldError;
 use crdx_value::release::Release;
 use crdx_value::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An effect of the new CRD on an object that the old one accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +69,12 @@ pub struct Probe<'p> {
     plan: &'p Plan,
     stage: Stage,
     columns: Vec<String>,
-    /// The server with the old CRD without status subresources: it keeps the status of a create.
-    with_status: Checker,
+    /// The old CRD without status subresources.
+    old_with_status: Value,
+    /// The server with that CRD, which keeps the status of a create; made for the first object that has a status.
+    with_status: OnceLock<Option<Checker>>,
+    /// The release of the server with the old CRD.
+    old_release: Release,
     /// The release of the server with the new CRD.
     release: Release,
 }
@@ -95,10 +99,12 @@ impl<'p> Probe<'p> {
         releases: Releases,
     ) -> Result<Self, ProbeError> {
         let of_version = plan.columns.iter().filter(|change| change.version == version);
-        let with_status = Checker::new(&with_status_in_objects(old.clone()), Some(version), releases.old)?;
+        let old_with_status = with_status_in_objects(old.clone());
         let old = Checker::new(old, Some(version), releases.old)?;
         Ok(Self {
-            with_status,
+            old_with_status,
+            with_status: OnceLock::new(),
+            old_release: releases.old,
             old,
             new: Checker::new(new, Some(version), releases.new)?,
             stage: plan.stage()?,
@@ -150,7 +156,9 @@ impl<'p> Probe<'p> {
         if object.get("status").is_none() {
             return Some(Value::clone(created));
         }
-        self.with_status.send(object).ok().map(|stored| Value::clone(&stored))
+        let checker = || Checker::new(&self.old_with_status, Some(&self.old.version), self.old_release).ok();
+        let stored = self.with_status.get_or_init(checker).as_ref()?.send(object).ok()?;
+        Some(Value::clone(&stored))
     }
 
     /// Returns the errors of a rejection.

@@ -7,6 +7,7 @@ mod live;
 mod messages;
 mod objects;
 mod outcome;
+mod resource_rules;
 
 pub use objects::Objects;
 pub use outcome::admitted;
@@ -25,16 +26,17 @@ use crdx_server::policies::authorizer::Rules;
 use crdx_server::policies::denial::Origin;
 use crdx_server::policies::dependencies::Dependencies;
 use crdx_server::policies::findings::Findings;
-use crdx_server::policies::model::{MatchResources, Policy, PolicyKind};
+use crdx_server::policies::model::{Policy, PolicyKind};
 use crdx_server::policies::rbac::Rbac;
 use crdx_server::policies::request::Kind;
 use crdx_server::server::{Server, ServerBuilder, Timestamp, UserInfo};
-use crdx_server::webhooks::model::{Webhook, configurations};
+use crdx_server::webhooks::model::configurations;
 use crdx_value::release::Release;
 use crdx_value::{Value, group_version};
 use objects::PolicyInput;
+use resource_rules::{ResourceRules, names};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The options of admission policies.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +66,8 @@ pub struct Admission {
     /// The objects of files on which answers depend.
     given: Arc<GivenObjects>,
     live: Option<Arc<LiveObjects>>,
+    /// The resources of the rules, when something asked for them.
+    rules: OnceLock<ResourceRules>,
 }
 
 /// A policy in a file that has a rule for a resource.
@@ -145,6 +149,7 @@ impl Admission {
             locations,
             given,
             live,
+            rules: OnceLock::new(),
         })
     }
 
@@ -198,38 +203,24 @@ impl Admission {
         (!unbound.is_empty()).then(|| format!("policies without a binding have no effect: {names}"))
     }
 
+    /// Returns the resources of the rules, which are read once.
+    fn rules(&self) -> &ResourceRules {
+        self.rules.get_or_init(|| ResourceRules::read(&self.objects, &self.given_policies()))
+    }
+
     /// Returns true if a policy of [`Self::given_policies`] has a rule for a resource, with any version and operations.
     pub fn matches_resource(&self, group: &str, plural: &str) -> bool {
-        let given = self.given_policies();
-        let release = Release::NEWEST;
-        let own = |object: &PolicyInput| {
-            let policy = Policy::read(&object.object, release);
-            given.contains(&(policy_kind(&object.object), policy.name.clone())).then_some(policy)
-        };
-        let mut constraints =
-            self.objects.policies.iter().filter_map(own).filter_map(|policy| policy.match_constraints);
-        constraints.any(|constraints| names(&constraints, group, plural))
+        self.rules().given(group, plural)
     }
 
     /// Returns true if a policy or webhook has a rule for some resource of a group.
     pub fn matches_group(&self, group: &str) -> bool {
-        let has_group = |constraints: &MatchResources| {
-            let mut groups = constraints.rules.iter().flat_map(|rule| &rule.api_groups);
-            groups.any(|own| own == "*" || own == group)
-        };
-        let policies = self.objects.policies.iter().map(|given| Policy::read(&given.object, Release::NEWEST));
-        let mut constraints = policies.filter_map(|policy| policy.match_constraints);
-        constraints.any(|one| has_group(&one)) || self.webhooks().any(|webhook| has_group(&webhook.criteria))
+        self.rules().some_of_group(group)
     }
 
     /// Returns true if a webhook has a rule for a resource, with any version and operations.
     pub fn has_webhook_for(&self, group: &str, plural: &str) -> bool {
-        self.webhooks().any(|webhook| names(&webhook.criteria, group, plural))
-    }
-
-    fn webhooks(&self) -> impl Iterator<Item = Webhook> {
-        let read = |given: &PolicyInput| Webhook::read_all(&given.object, policy_kind(&given.object), Release::NEWEST);
-        self.objects.webhooks.iter().flat_map(read)
+        self.rules().webhooks(group, plural)
     }
 
     /// Returns the policies in files that have a rule for a resource, with any version.
@@ -266,9 +257,7 @@ impl Admission {
 
     /// Returns true if any policy has a rule for a resource, whatever its version and operations.
     pub(crate) fn may_match(&self, group: &str, plural: &str) -> bool {
-        let policies = self.objects.policies.iter().map(|given| Policy::read(&given.object, Release::NEWEST));
-        let mut constraints = policies.filter_map(|policy| policy.match_constraints);
-        constraints.any(|constraints| constraints.rules.is_empty() || names(&constraints, group, plural))
+        self.rules().any_policy(group, plural)
     }
 
     /// Removes the findings of policies and bindings that are not in files.
@@ -379,20 +368,6 @@ fn expressions(policy: Policy) -> Vec<String> {
     let validations = policy.validations.into_iter().map(|validation| validation.expression);
     let variables = policy.variables.into_iter().map(|variable| variable.expression);
     validations.chain(variables).chain(policy.match_conditions).collect()
-}
-
-/// Returns true if a rule names a resource.
-fn names(constraints: &MatchResources, group: &str, plural: &str) -> bool {
-    // Events are in two groups.
-    let same_group =
-        |own: &str| own == "*" || own == group || (plural == "events" && matches!(own, "" | "events.k8s.io"));
-    constraints.rules.iter().any(|rule| {
-        rule.api_groups.iter().any(|own| same_group(own))
-            && rule.resources.iter().any(|own| {
-                let resource = own.split('/').next().unwrap_or_default();
-                resource == "*" || resource == plural
-            })
-    })
 }
 
 /// Which kind of policies a policy or binding belongs to.

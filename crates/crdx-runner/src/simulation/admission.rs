@@ -9,7 +9,7 @@ use crdx_engine::simulation::known_cluster::live::LiveObjects;
 use crdx_engine::simulation::object;
 use crdx_input::required::{Required, Sources};
 use crdx_value::release::Release;
-pub use standalone::{prepared, standalone};
+pub use standalone::standalone;
 use std::sync::Arc;
 
 /// The options of admission policies.

@@ -295,7 +295,7 @@ impl MatchResources {
     }
 
     /// Reads the rules and selectors of a webhook; `matchPolicy` is `Equivalent` by default.
-    pub(crate) fn of_webhook(v: &Value, release: Release) -> Self {
+    pub fn of_webhook(v: &Value, release: Release) -> Self {
         Self {
             rules: list(v, "rules").iter().map(Rule::read).collect(),
             exclude_rules: Vec::new(),

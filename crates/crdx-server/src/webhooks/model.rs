@@ -58,7 +58,7 @@ const TIMEOUT_SECONDS: u64 = 10;
 
 impl Webhook {
     /// Reads the webhooks of a configuration, in order.
-    pub fn read_all(configuration: &Value, policy_kind: PolicyKind, release: Release) -> Vec<Self> {
+    pub(crate) fn read_all(configuration: &Value, policy_kind: PolicyKind, release: Release) -> Vec<Self> {
         let name = configuration.str_at(&["metadata", "name"]).unwrap_or_default();
         let webhooks = configuration.get("webhooks").and_then(Value::as_array).unwrap_or_default();
         webhooks.iter().map(|webhook| Self::read(webhook, name, policy_kind, release)).collect()

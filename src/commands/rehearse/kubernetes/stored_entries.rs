@@ -1,13 +1,11 @@
 //! Everything that a cluster stores, as documents: the CRDs first, because the other objects depend on them.
 
-use crate::commands::rehearse::stored::CLUSTER;
+use crate::commands::rehearse::stored::{self, CLUSTER};
 use crdx_cluster::{Connection, JSON, Pages, Query, Resource};
-use crdx_engine::documents::{InputEntry, Note, SourceChunk, Stop};
+use crdx_engine::documents::{InputEntry, Note, Stop};
 use crdx_engine::report::{ObjectReport, SourceLocation};
-use crdx_text::documents::Chunk;
-use crdx_text::{Position, Syntax};
 use crdx_types::table::table;
-use crdx_value::{Value, group_version, json};
+use crdx_value::{Value, group_version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -93,9 +91,7 @@ fn document(mut object: Value, resource: &Resource) -> InputEntry {
         members.insert("apiVersion".to_owned(), api_version.into());
         members.insert("kind".to_owned(), resource.kind.as_str().into());
     }
-    let text = json::to_string(&object).into_bytes();
-    let chunk = Chunk::new(text, Position { line: 1, column: 1 }, Syntax::Json);
-    InputEntry::Document(SourceChunk::new(&CLUSTER.into(), chunk, false, None).document(None, object))
+    InputEntry::Document(stored::document(object))
 }
 
 fn problem(message: String, hint: Option<String>) -> InputEntry {

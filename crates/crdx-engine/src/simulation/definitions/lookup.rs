@@ -1,4 +1,4 @@
-//! What the simulation of an input asks about its CRDs.
+//! Finds the CRDs of an input for its simulation.
 
 use super::{Definitions, Route};
 use crdx_server::server::Server;

@@ -11,26 +11,26 @@ use crdx_value::Value;
 use crdx_value::release::Release;
 use std::sync::Arc;
 
-/// Creates the policies that a release enforces, with the CRDs of params from `definitions` and the cluster.
-pub fn standalone(
-    reading: &Reading<'_>,
-    release: Release,
-    definitions: Vec<Value>,
-    now: Timestamp,
-    show: &mut dyn FnMut(ObjectReport),
-    notes: &mut Vec<RunNote>,
-) -> Option<Admission> {
-    let objects = reading.read(show, notes);
-    let defines = |crd: &Value, group: &str, kind: &str| {
-        crd.str_at(&["spec", "group"]) == Some(group) && crd.str_at(&["spec", "names", "kind"]) == Some(kind)
-    };
-    let is_defined = |group: &str, kind: &str| definitions.iter().any(|crd| defines(crd, group, kind));
-    objects.without_effect(&reading.options.paths, &is_defined).into_iter().for_each(&mut *show);
-    prepared(&objects, reading, release, definitions, now, show, notes)
+impl Reading<'_> {
+    /// Reads the objects, and passes those without an effect to `show`. `definitions` are the CRDs of other inputs.
+    pub fn read_in_use(
+        &self,
+        definitions: &[Value],
+        show: &mut dyn FnMut(ObjectReport),
+        notes: &mut Vec<RunNote>,
+    ) -> Objects {
+        let objects = self.read(show, notes);
+        let defines = |crd: &Value, group: &str, kind: &str| {
+            crd.str_at(&["spec", "group"]) == Some(group) && crd.str_at(&["spec", "names", "kind"]) == Some(kind)
+        };
+        let is_defined = |group: &str, kind: &str| definitions.iter().any(|crd| defines(crd, group, kind));
+        objects.without_effect(&self.options.paths, &is_defined).into_iter().for_each(show);
+        objects
+    }
 }
 
 /// Creates the policies among objects that a release enforces, with the CRDs of params from `definitions` and the cluster.
-pub fn prepared(
+pub fn standalone(
     objects: &Objects,
     reading: &Reading<'_>,
     release: Release,
