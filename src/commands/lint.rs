@@ -6,7 +6,6 @@
 pub mod args;
 mod conventions;
 mod convert;
-mod faults;
 mod report;
 
 use super::sink::{Ending, Sink, Streams};
@@ -126,17 +125,17 @@ fn once(args: &args::Lint, color: flags::Color) -> Result<Exit, Error> {
         };
         let mut linted = match old {
             Ok(old) => {
-                with_evidence(check::definition(&object, old, &releases, now), old, object.value(), (&releases, now))
+                let linted = check::definition(&object, old, (&releases, now), Some(effort));
+                with_evidence(linted, old, object.value(), (&releases, now))
             }
             Err(error) => {
-                let mut linted = check::definition(&object, None, &releases, now);
+                let mut linted = check::definition(&object, None, (&releases, now), None);
                 linted.item.verdict = Verdict::CannotTell;
                 linted.item.reason = format!("the CRD of the cluster cannot be read: {}", error.message);
                 linted.item.help = Some("give the old CRD with --old, or leave out --live".to_owned());
                 linted
             }
         };
-        faults::add(&mut linted, object.value(), &object.finder(), releases.newest(), effort);
         if args.conventions {
             conventions::add(&mut linted, object.value(), &object.finder());
         }

@@ -204,7 +204,7 @@ impl Checker {
         let old = |object: &Object| committed.and_then(|committed| committed.lintable.get(&key(object.value())));
         let mut all = Vec::new();
         for object in &parts.definitions {
-            all.push((object.clone(), check::definition(object, old(object), releases, now)));
+            all.push((object.clone(), check::definition(object, old(object), (releases, now), None)));
         }
         if !parts.policies.is_empty() {
             let mut context = self.policies.get_or_init(|| self.policy_context()).clone();

@@ -77,7 +77,7 @@ fn still_wrong(name: &str, text: String, releases: &ReleaseSet) -> Exit {
     for entry in input {
         let InputEntry::Document(document) = entry else { continue };
         let object = Object { document, warnings: Vec::new() };
-        let linted = check::definition(&object, None, releases, terminal::now());
+        let linted = check::definition(&object, None, (releases, terminal::now()), None);
         if linted.item.verdict != Verdict::Accepted {
             exit = Exit::Rejected;
         }

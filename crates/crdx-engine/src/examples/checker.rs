@@ -3,16 +3,16 @@
 use super::ExampleError;
 use crate::kubectl::request::{remove_cluster_state, remove_server_metadata};
 use crate::kubectl::{Operation, request};
-use crdx_server::crd::{self, CustomResourceDefinition};
+use crdx_server::crd::{self, CustomResourceDefinition, Status};
 use crdx_server::pipeline::compiled::{Dialect, SchemaNode};
 use crdx_server::pipeline::rules::blocked;
 use crdx_server::pipeline::validate::validate;
 use crdx_server::schema::Schema;
 use crdx_server::server::http::address;
-use crdx_server::server::{Method, Request, Response, ResponseBody, Server, Timestamp};
-use crdx_value::Value;
+use crdx_server::server::{Method, Request, Response, ResponseBody, Server, ServerBuilder, Timestamp};
 use crdx_value::field::{ErrorList, FieldError, ROOT};
 use crdx_value::release::Release;
+use crdx_value::{Map, Value};
 use std::sync::Arc;
 
 /// The reason why the server rejects an object.
@@ -46,7 +46,7 @@ pub struct Checker {
     pub kind: String,
     /// The schema of the version.
     pub schema: Arc<Schema>,
-    server: Server,
+    server: Arc<Server>,
     /// The name of the CRD.
     definition: String,
     collection: String,
@@ -60,7 +60,7 @@ impl Checker {
     /// # Errors
     /// Returns an error if the server rejects the CRD, or the CRD does not serve the version.
     pub fn new(definition: &Value, version: Option<&str>, release: Release) -> Result<Self, ExampleError> {
-        let server = Server::builder(release, 0).without_managed_fields().build();
+        let server = builder(release).build();
         let mut sent = definition.clone();
         remove_cluster_state(&mut sent);
         remove_server_metadata(&mut sent);
@@ -68,30 +68,24 @@ impl Checker {
         if answer.code >= 400 {
             return Err(ExampleError::Rejected(answer.body.message().to_owned()));
         }
-        Self::on(server, &crd::decode(definition)?.crd, version, release)
+        Self::on(Arc::new(server), &crd::decode(definition)?.crd, version, release)
     }
 
-    /// As [`new`](Self::new), for a decoded CRD that the server is known to accept: it is not validated again.
+    /// Returns a server with a decoded CRD that the server is known to accept: it is not validated again.
+    pub(crate) fn server_of_accepted(crd: &CustomResourceDefinition, release: Release) -> Arc<Server> {
+        let server = builder(release).build();
+        let metadata = Map::from_iter([("name".to_owned(), crd.name().into())]);
+        let stored = CustomResourceDefinition { metadata, status: Status::default(), ..crd.clone() };
+        server.seed_decoded_definition(stored, Timestamp::default());
+        Arc::new(server)
+    }
+
+    /// As [`new`](Self::new), on a server that has the CRD.
     ///
     /// # Errors
-    /// Returns an error if the CRD cannot be read or does not serve the version.
-    pub(crate) fn of_accepted(
-        definition: &Value,
-        crd: &CustomResourceDefinition,
-        version: &str,
-        release: Release,
-    ) -> Result<Self, ExampleError> {
-        let server = Server::builder(release, 0).without_managed_fields().build();
-        let mut stored = definition.clone();
-        remove_cluster_state(&mut stored);
-        remove_server_metadata(&mut stored);
-        let seeded = server.seed_definition(&stored, Timestamp::default());
-        seeded.map_err(|error| ExampleError::Rejected(error.to_string()))?;
-        Self::on(server, crd, Some(version), release)
-    }
-
-    fn on(
-        server: Server,
+    /// Returns an error if the CRD does not serve the version.
+    pub(crate) fn on(
+        server: Arc<Server>,
         crd: &CustomResourceDefinition,
         version: Option<&str>,
         release: Release,
@@ -181,6 +175,10 @@ pub(crate) fn own_errors(errors: &[FieldError], release: Release) -> &[FieldErro
         Some((last, others)) if blocked(&others.to_vec(), release).as_ref() == Some(last) => others,
         _ => errors,
     }
+}
+
+fn builder(release: Release) -> ServerBuilder {
+    Server::builder(release, 0).without_managed_fields().without_history()
 }
 
 fn answered(answer: Response) -> Result<Arc<Value>, Rejection> {

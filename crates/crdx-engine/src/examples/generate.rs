@@ -157,35 +157,17 @@ impl Generator {
     }
 
     fn members(&mut self, schema: &Schema, depth: usize, number: usize) -> Value {
-        let mut members = Map::new();
         let keys = schema.properties.keys().map(String::len).sum::<usize>();
         // Looking at all properties takes time, even if few of them are generated.
         let _ = self.memory.take(64 + (keys / 8) as u64);
         if depth >= MAX_DEPTH {
-            return members.into();
+            return Map::new().into();
         }
-        if schema.x_embedded_resource {
-            let name = json_object([("name", Value::from("example"))]);
-            members.extend([
-                ("apiVersion".to_owned(), Value::from("v1")),
-                ("kind".to_owned(), "ConfigMap".into()),
-                ("metadata".to_owned(), name),
-            ]);
-        }
-        let mut required: Vec<&String> = schema.required.iter().collect();
-        let mut excluded: Vec<&String> = Vec::new();
-        let all_of = schema.all_of.iter().flat_map(|part| [&part.one_of, &part.any_of]);
-        for union in [&schema.one_of, &schema.any_of].into_iter().chain(all_of) {
-            let Some((first, others)) = union.split_first() else { continue };
-            required.extend(&first.required);
-            let named = others.iter().flat_map(|other| &other.required);
-            excluded.extend(named.filter(|name| !first.required.contains(name)));
-        }
-        let is_required: BTreeSet<&String> = required.iter().copied().collect();
-        let is_excluded: BTreeSet<&String> = excluded.into_iter().collect();
+        let mut members = embedded(schema);
+        let chosen = Chosen::of(schema);
         for (name, property) in &schema.properties {
-            let wanted = self.is_full() && !is_excluded.contains(name);
-            if (wanted || is_required.contains(name)) && !members.contains_key(name) {
+            let wanted = if self.is_full() { chosen.has_when_full(name) } else { chosen.requires(name) };
+            if wanted && !members.contains_key(name) {
                 let made = self.value(property, depth + 1, number);
                 members.insert(name.clone(), made);
             }
@@ -206,7 +188,7 @@ impl Generator {
                 let made = self.value(values, depth + 1, i);
                 members.insert(strings::numbered("example", i), made);
             }
-            for name in required {
+            for name in chosen.required {
                 if !members.contains_key(name) {
                     let made = self.value(values, depth + 1, 0);
                     members.insert(name.clone(), made);
@@ -214,6 +196,55 @@ impl Generator {
             }
         }
         members.into()
+    }
+}
+
+/// Returns the members that every embedded object has; none if the schema is that of another object.
+pub fn embedded(schema: &Schema) -> Map {
+    if !schema.x_embedded_resource {
+        return Map::new();
+    }
+    let name = json_object([("name", Value::from("example"))]);
+    Map::from_iter([
+        ("apiVersion".to_owned(), Value::from("v1")),
+        ("kind".to_owned(), "ConfigMap".into()),
+        ("metadata".to_owned(), name),
+    ])
+}
+
+/// The fields of an object that `required` and the first branch of each union ask for.
+pub struct Chosen<'s> {
+    required: Vec<&'s String>,
+    is_required: BTreeSet<&'s String>,
+    /// The fields of the other branches.
+    is_excluded: BTreeSet<&'s String>,
+}
+
+impl<'s> Chosen<'s> {
+    /// Returns the choice for a schema.
+    pub fn of(schema: &'s Schema) -> Self {
+        let mut required: Vec<&String> = schema.required.iter().collect();
+        let mut excluded: Vec<&String> = Vec::new();
+        let all_of = schema.all_of.iter().flat_map(|part| [&part.one_of, &part.any_of]);
+        for union in [&schema.one_of, &schema.any_of].into_iter().chain(all_of) {
+            let Some((first, others)) = union.split_first() else { continue };
+            required.extend(&first.required);
+            let named = others.iter().flat_map(|other| &other.required);
+            excluded.extend(named.filter(|name| !first.required.contains(name)));
+        }
+        let is_required: BTreeSet<&String> = required.iter().copied().collect();
+        let is_excluded: BTreeSet<&String> = excluded.into_iter().collect();
+        Self { required, is_required, is_excluded }
+    }
+
+    /// Returns true if every object needs the field.
+    fn requires(&self, name: &String) -> bool {
+        self.is_required.contains(name)
+    }
+
+    /// Returns true if an object with as many fields as possible has the field.
+    pub fn has_when_full(&self, name: &String) -> bool {
+        !self.is_excluded.contains(name) || self.requires(name)
     }
 }
 

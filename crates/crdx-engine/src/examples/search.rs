@@ -20,6 +20,8 @@ const COST: u64 = 50_000_000;
 const MAX_ERRORS: usize = 64;
 /// The maximum number of changes to one object.
 const MAX_CHANGES: usize = 400;
+/// The number of changes that are generated first: usually one of them reduces the errors.
+const FIRST_CHANGES: usize = 32;
 /// The weight of an error of the schema relative to one of a rule: the server runs no rules while there are schema
 /// errors.
 const SCHEMA_ERROR: usize = 1000;
@@ -38,8 +40,29 @@ struct RejectedObject {
     object: Value,
     rejection: Rejection,
     score: usize,
-    /// The changes that have not been tried; `None` before they are computed.
-    changes: Option<VecDeque<Changes>>,
+    /// The changes that have not been tried.
+    changes: VecDeque<Changes>,
+    /// The number of changes that were generated.
+    generated: usize,
+}
+
+impl RejectedObject {
+    /// Generates changes if none is left: first a few, then all.
+    fn generate(&mut self, checker: &Checker, order: ChangeOrder, most: usize) {
+        if self.changes.is_empty() && self.generated < most {
+            let wanted = if self.generated == 0 { FIRST_CHANGES.min(most) } else { most };
+            let all = all_changes(checker, &self.object, &self.rejection, order, wanted);
+            let count = all.len();
+            self.changes = all.into_iter().skip(self.generated).collect();
+            // Fewer than wanted means that there are no others.
+            self.generated = if count < wanted { most } else { count };
+        }
+    }
+
+    /// Returns true if some changes have not been tried.
+    fn has_more(&self, most: usize) -> bool {
+        !self.changes.is_empty() || self.generated < most
+    }
 }
 
 /// Returns the object that the server accepts, or the best of `budget` objects and the reason why the server rejects it.
@@ -72,13 +95,12 @@ pub fn accepted_with(
         used.take(memory).is_err() || cost.take(rejection.cost).is_err() || rejection.is_unfinished
     };
     let mut over = is_over(&start, &rejection);
-    checked.push(RejectedObject { object: start, rejection, score, changes: None });
+    checked.push(RejectedObject { object: start, rejection, score, changes: VecDeque::new(), generated: 0 });
     while !over && let Some(Reverse((_, index))) = queue.pop() {
         let Some(current) = checked.get_mut(index) else { break };
-        let changes = current
-            .changes
-            .get_or_insert_with(|| all_changes(checker, &current.object, &current.rejection, order, most));
-        let (mut changes, object, least) = (std::mem::take(changes), current.object.clone(), current.score);
+        current.generate(checker, order, most);
+        let (mut changes, object, least) =
+            (std::mem::take(&mut current.changes), current.object.clone(), current.score);
         while let Some(next) = changes.pop_front() {
             let object = changed(&object, &next);
             if !is_wanted(&object) || !seen.insert(json::to_string(&object)) {
@@ -88,7 +110,7 @@ pub fn accepted_with(
             over = is_over(&object, &rejection) || used.take(memory_of(&next)).is_err();
             let score = score_of(checker, &object, &rejection);
             queue.push(Reverse((score, checked.len())));
-            checked.push(RejectedObject { object, rejection, score, changes: None });
+            checked.push(RejectedObject { object, rejection, score, changes: VecDeque::new(), generated: 0 });
             spent += 1;
             if score < least || spent >= budget || over {
                 break;
@@ -97,11 +119,11 @@ pub fn accepted_with(
         if spent >= budget {
             break;
         }
-        if !changes.is_empty() {
-            queue.push(Reverse((least, index)));
-        }
         if let Some(current) = checked.get_mut(index) {
-            current.changes = Some(changes);
+            current.changes = changes;
+            if current.has_more(most) {
+                queue.push(Reverse((least, index)));
+            }
         }
     }
     let best = checked.into_iter().min_by_key(|one| one.score);

@@ -9,9 +9,11 @@ use crate::kubectl::request::{self, RequestOptions};
 use crate::lint::breaking;
 use crate::lint::breaking::evidence::{Evidence, LocatedChange};
 use crate::lint::costs::{self, SchemaCost};
+use crate::lint::faults;
 use crate::lint::lost_fields::lost_fields;
 use crate::lint::{formats, policies};
 use crate::report::{Action, Diagnostic, ObjectReport, ServerResponse, SourceLocation, Verdict, merged};
+use crate::search::faults::FaultEffort;
 use crate::simulation::answer::read_definition_response;
 use crate::simulation::identity::{FieldLocator, Namespace, identity};
 use crate::simulation::object::Object;
@@ -50,8 +52,14 @@ impl Linted {
     }
 }
 
-/// Checks a CRD on each of `releases`, as an update of `old` if there is one.
-pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: Timestamp) -> Linted {
+/// Checks a CRD on each of `releases`, as an update of `old` if there is one. With an effort, faults of a CRD that the server
+/// accepts are searched for, too.
+pub fn definition(
+    new: &Object,
+    old: Option<&Old>,
+    (releases, now): (&ReleaseSet, Timestamp),
+    effort: Option<FaultEffort>,
+) -> Linted {
     let locator = new.finder();
     let decode = || crd::decode(new.value()).ok().map(|decoded| decoded.crd);
     let beta_crd = if is_beta(new.value()) { decode() } else { None };
@@ -112,6 +120,10 @@ pub fn definition(new: &Object, old: Option<&Old>, releases: &ReleaseSet, now: T
             known: None,
         };
         linted.breaking = changes.into_iter().map(located).collect();
+    }
+    if let Some(effort) = effort.filter(|_| linted.item.verdict == Verdict::Accepted) {
+        let costs = linted.costs.iter().map(|(cost, _)| cost);
+        linted.item.warnings.extend(faults::found(&typed, costs, &locator, (releases.newest(), effort)));
     }
     linted
 }
@@ -240,7 +252,7 @@ mod tests {
             panic!()
         };
         let object = Object { document, warnings: Vec::new() };
-        let linted = definition(&object, None, &"1.30..1.31".parse().unwrap(), Timestamp::default());
+        let linted = definition(&object, None, (&"1.30..1.31".parse().unwrap(), Timestamp::default()), None);
         let help: Vec<_> = linted.item.errors.iter().map(|error| error.help.as_deref()).collect();
         assert_eq!(help, [Some("`isIP` needs Kubernetes 1.31"); 2]);
         assert_eq!(linted.item.verdicts().len(), 2);

@@ -21,12 +21,14 @@ mod schema;
 
 use crate::examples::Checker;
 use crate::schema_steps::{SchemaStep, schema_path, steps_below, value_path};
-use crdx_server::crd;
+use crdx_server::crd::CustomResourceDefinition;
 use crdx_server::rules::escape::escape;
 use crdx_server::schema::Schema;
 use crdx_value::Value;
 use crdx_value::release::Release;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The kind of a fault; the names are types of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,9 +175,14 @@ const MAX_NODES: usize = 20_000;
 
 /// Returns the faults of a CRD that the server accepts, version by version; versions with the same schema are examined once.
 /// `expensive` has the paths of the rules whose estimated cost exceeds the limit of one evaluation.
-pub fn faults(definition: &Value, release: Release, effort: FaultEffort, expensive: &BTreeSet<&str>) -> Vec<Fault> {
-    let Ok(decoded) = crd::decode(definition) else { return Vec::new() };
-    let spec = &decoded.crd.spec;
+pub fn faults(
+    crd: &CustomResourceDefinition,
+    release: Release,
+    effort: FaultEffort,
+    expensive: &BTreeSet<&str>,
+) -> Vec<Fault> {
+    let spec = &crd.spec;
+    let server = OnceCell::new();
     let (mut found, mut examined) = (Vec::new(), Vec::new());
     for (index, version) in spec.versions.iter().enumerate() {
         let Some(root) = spec.schema(&version.name) else { continue };
@@ -193,10 +200,11 @@ pub fn faults(definition: &Value, release: Release, effort: FaultEffort, expensi
             found.extend(rules::faults(node, release, effort));
         }
         let of_objects: Vec<&FaultNode<'_>> = nodes.iter().filter(|node| objects::may_have_fault(node)).collect();
-        if version.served
-            && !of_objects.is_empty()
-            && let Ok(checker) = Checker::of_accepted(definition, &decoded.crd, &version.name, release)
-        {
+        if !version.served || of_objects.is_empty() {
+            continue;
+        }
+        let server = Arc::clone(server.get_or_init(|| Checker::server_of_accepted(crd, release)));
+        if let Ok(checker) = Checker::on(server, crd, Some(&version.name), release) {
             found.extend(objects::faults(&checker, &of_objects, release, effort));
         }
     }

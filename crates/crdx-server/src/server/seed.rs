@@ -1,7 +1,7 @@
 //! Stores objects without validation, as if they had existed before the current CRD, which may reject them. Also
 //! validates an object without a write request.
 
-use crate::crd;
+use crate::crd::{self, CustomResourceDefinition};
 use crate::pipeline::{self, Verdict};
 use crate::server::Server;
 use crate::server::http::calls::Calls;
@@ -118,7 +118,13 @@ impl Server {
     /// # Errors
     /// The CRD cannot be decoded.
     pub fn seed_definition(&self, definition: &Value, now: Timestamp) -> Result<(), SeedError> {
-        let mut crd = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string().into()))?.crd;
+        let decoded = crd::decode(definition).map_err(|error| SeedError::NotDecoded(error.to_string().into()))?;
+        self.seed_decoded_definition(decoded.crd, now);
+        Ok(())
+    }
+
+    /// As [`Server::seed_definition`], for a decoded CRD.
+    pub fn seed_decoded_definition(&self, mut crd: CustomResourceDefinition, now: Timestamp) {
         if crd.status.stored_versions.is_empty() {
             let storage = crd.spec.versions.iter().filter(|v| v.storage).map(|v| v.name.clone());
             crd.status.stored_versions = storage.collect();
@@ -129,7 +135,10 @@ impl Server {
         let revision = parse_revision(metadata::text(&value, "resourceVersion")).ok().filter(|r| *r > 0);
         {
             let _writing = lock(&self.resources().definitions.writing);
-            self.resources().definitions.objects.seed(&name, value, revision, &self.resources().storage.revision);
+            let definitions = &self.resources().definitions;
+            let stored = definitions.objects.seed(&name, value, revision, &self.resources().storage.revision);
+            definitions.validated(&crd);
+            definitions.committed(&stored);
         }
         self.resources().written_definitions.add(&name);
         self.run_controllers(now);
@@ -142,7 +151,6 @@ impl Server {
             }
             self.resources().serve_definition(&name);
         }
-        Ok(())
     }
 
     /// Validates an object of `version`, including its status and without ratcheting. Returns `None` if the version

@@ -30,8 +30,17 @@ impl Subject<'_> {
             let object = if node.steps.is_empty() { Some(self.root(&value)?) } else { self.with(node, Some(&value)) };
             object.filter(|object| exceeds(object)).map(|object| (value, object))
         };
-        let is_distinct = [true, false].into_iter().find(|is_distinct| tried(SIZES, *is_distinct).is_some())?;
-        let (value, object) = (1..=SIZES).find_map(|size| tried(size, is_distinct))?;
+        let largest = |is_distinct: bool| tried(SIZES, is_distinct).map(|found| (is_distinct, found));
+        let (is_distinct, (mut value, mut object)) = [true, false].into_iter().find_map(largest)?;
+        // Larger values cost more.
+        let (mut least, mut most) = (1, SIZES);
+        while least < most {
+            let size = usize::midpoint(least, most);
+            match tried(size, is_distinct) {
+                Some(smaller) => ((value, object), most) = (smaller, size),
+                None => least = size + 1,
+            }
+        }
         self.create(&object)?.err()?;
         let keyword = format!("x-kubernetes-validations[{index}].rule");
         let (what, evidence) = if json::is_longer_than(&object, MAX_PRINTED) {
@@ -73,16 +82,20 @@ struct Largest<'s> {
 impl Largest<'_> {
     fn value(&mut self, schema: &Schema, number: usize) -> Value {
         let number = if self.is_distinct { number } else { 0 };
-        let made = generate::value(schema, ExampleFields::Full, number);
-        if !schema.enum_.is_empty() || self.left == 0 {
-            return made;
+        if schema.enum_.is_empty() && self.left > 0 {
+            let is_map = schema.properties.is_empty();
+            match (schema.type_.as_str(), schema.items_schema(), schema.additional_properties_schema()) {
+                ("array", Some(item), _) => return self.items(schema, item),
+                ("object", _, Some(values)) if is_map => return self.map(schema, values),
+                ("object", ..) if !is_map => return self.members(schema, number),
+                ("string", ..) if schema.format.is_empty() => return self.text(schema, number).into(),
+                _ if schema.x_int_or_string && !schema.pattern.is_empty() => {
+                    return self.samples.short(schema, number).into();
+                }
+                _ => {}
+            }
         }
-        match made {
-            Value::String(text) => self.text(schema, text, number).into(),
-            Value::Array(items) => self.items(schema, items),
-            Value::Object(members) => self.members(schema, members),
-            other => other,
-        }
+        generate::value(schema, ExampleFields::Full, number)
     }
 
     /// Returns a part of a limit, at least one.
@@ -91,23 +104,22 @@ impl Largest<'_> {
         (limit * self.size / SIZES).max(limit.min(1))
     }
 
-    fn text(&mut self, schema: &Schema, text: String, number: usize) -> String {
-        if !schema.format.is_empty() {
-            return text;
-        }
+    fn text(&mut self, schema: &Schema, number: usize) -> String {
         let length = self.part(schema.max_length).min(self.left);
         let made = if schema.pattern.is_empty() {
-            let start = if self.is_distinct { number.to_string() } else { String::new() };
-            start.chars().chain(std::iter::repeat('a')).take(length).collect()
+            let mut text = if self.is_distinct { number.to_string() } else { String::new() };
+            text.truncate(length);
+            let missing = length - text.len();
+            text.push_str(&"a".repeat(missing));
+            text
         } else {
-            self.samples.text(&schema.pattern, length, number).unwrap_or(text)
+            self.samples.text(schema, length, number)
         };
         self.left = self.left.saturating_sub(made.len());
         made
     }
 
-    fn items(&mut self, schema: &Schema, made: Vec<Value>) -> Value {
-        let Some(item) = schema.items_schema() else { return made.into() };
+    fn items(&mut self, schema: &Schema, item: &Schema) -> Value {
         let mut items = Vec::new();
         for number in 0..self.part(schema.max_items) {
             if self.left == 0 {
@@ -119,24 +131,25 @@ impl Largest<'_> {
         items.into()
     }
 
-    fn members(&mut self, schema: &Schema, made: Map) -> Value {
+    fn map(&mut self, schema: &Schema, values: &Schema) -> Value {
         let mut members = Map::new();
-        if let Some(values) = schema.additional_properties_schema().filter(|_| schema.properties.is_empty()) {
-            for number in 0..self.part(schema.max_properties) {
-                if self.left == 0 {
-                    break;
-                }
-                self.left = self.left.saturating_sub(16);
-                members.insert(format!("key{number}"), self.value(values, number));
+        for number in 0..self.part(schema.max_properties) {
+            if self.left == 0 {
+                break;
             }
-            return members.into();
+            self.left = self.left.saturating_sub(16);
+            members.insert(format!("key{number}"), self.value(values, number));
         }
-        for (name, value) in made {
-            let value = match schema.property(&name) {
-                Some(property) => self.value(property, 0),
-                None => value,
-            };
-            members.insert(name, value);
+        members.into()
+    }
+
+    fn members(&mut self, schema: &Schema, number: usize) -> Value {
+        let mut members = generate::embedded(schema);
+        let chosen = generate::Chosen::of(schema);
+        let names = schema.properties.iter().filter(|(name, _)| chosen.has_when_full(name));
+        for (name, property) in names {
+            let value = self.value(property, number);
+            members.insert(name.clone(), value);
         }
         members.into()
     }

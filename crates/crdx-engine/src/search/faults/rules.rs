@@ -60,7 +60,7 @@ impl TruthTable {
             return None;
         }
         let rules: Vec<usize> = used.iter().map(|(index, _)| *index).collect();
-        let evaluated = Rules::new(&around(schema, &rules), release)?;
+        let evaluated = Rules::new(&around(schema, &rules, used), release)?;
         let mut cases = Vec::new();
         for number in 0..count {
             let Some(choice) = models::effective(&fields, &choice(&fields, number)) else { continue };
@@ -195,14 +195,39 @@ fn joined(used: &[(usize, Uses)]) -> Uses {
     all
 }
 
-/// Returns a schema whose member `value` has the node's schema with only these rules.
-fn around(schema: &Schema, rules: &[usize]) -> Schema {
-    let mut node = schema.clone();
-    clear_rules(&mut node);
+/// Returns a schema whose member `value` has the node's schema with only these rules and the fields that they use.
+fn around(schema: &Schema, rules: &[usize], used: &[(usize, Uses)]) -> Schema {
+    let paths: Vec<&[String]> = used.iter().flat_map(|(_, uses)| uses.keys()).map(Vec::as_slice).collect();
+    let mut node = with_fields(schema, &paths);
     node.x_validations = rules.iter().filter_map(|index| schema.x_validations.get(*index).cloned()).collect();
     Schema {
         type_: "object".to_owned(),
         properties: BTreeMap::from([("value".to_owned(), Box::new(node))]),
+        ..Schema::default()
+    }
+}
+
+/// Returns a schema without rules, with the fields at these paths: most nodes have many more.
+fn with_fields(schema: &Schema, paths: &[&[String]]) -> Schema {
+    if schema.properties.is_empty() || paths.iter().any(|path| path.is_empty()) {
+        let mut whole = schema.clone();
+        clear_rules(&mut whole);
+        return whole;
+    }
+    let of = |(name, property): (&String, &Box<Schema>)| {
+        let below: Vec<&[String]> = paths
+            .iter()
+            .filter_map(|path| path.split_first())
+            .filter(|(first, _)| *first == name)
+            .map(|(_, rest)| rest)
+            .collect();
+        (!below.is_empty()).then(|| (name.clone(), Box::new(with_fields(property, &below))))
+    };
+    Schema {
+        type_: schema.type_.clone(),
+        nullable: schema.nullable,
+        x_embedded_resource: schema.x_embedded_resource,
+        properties: schema.properties.iter().filter_map(of).collect(),
         ..Schema::default()
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::kites;
+use crdx_server::crd;
 
 fn found(spec: &str) -> Vec<String> {
     found_with(spec, &BTreeSet::new())
@@ -7,6 +8,7 @@ fn found(spec: &str) -> Vec<String> {
 
 fn found_with(spec: &str, expensive: &BTreeSet<&str>) -> Vec<String> {
     let crd = kites(&format!("        {{type: object, properties: {{spec: {spec}}}}}"));
+    let crd = crd::decode(&crd).unwrap().crd;
     let faults = faults(&crd, Release::NEWEST, FaultEffort::DEFAULT, expensive);
     faults
         .iter()

@@ -1,24 +1,26 @@
-//! Adds the faults of a CRD that an object or a proof shows to its findings.
+//! The faults of a CRD that an object or a proof shows, as findings.
 
+use super::costs::SchemaCost;
+use crate::report::Diagnostic;
+use crate::search::faults::{Evidence, Fault, FaultEffort, faults};
+use crate::simulation::identity::FieldLocator;
 use crdx_cel::eval::PER_CALL_LIMIT;
-use crdx_engine::lint::check::Linted;
-use crdx_engine::report::{Diagnostic, Verdict};
-use crdx_engine::search::faults::{Evidence, Fault, FaultEffort, faults};
-use crdx_engine::simulation::identity::FieldLocator;
-use crdx_value::Value;
+use crdx_server::crd::CustomResourceDefinition;
 use crdx_value::json;
 use crdx_value::release::Release;
 
-/// Adds the faults of a CRD that the server accepts.
-pub fn add(linted: &mut Linted, definition: &Value, locator: &dyn FieldLocator, release: Release, effort: FaultEffort) {
-    if linted.item.verdict != Verdict::Accepted {
-        return;
-    }
-    let expressions = linted.costs.iter().flat_map(|(cost, _)| &cost.expressions);
+/// Returns the faults of a CRD that the server accepts; `costs` are those of its rules.
+pub fn found<'c>(
+    crd: &CustomResourceDefinition,
+    costs: impl Iterator<Item = &'c SchemaCost>,
+    locator: &dyn FieldLocator,
+    (release, effort): (Release, FaultEffort),
+) -> Vec<Diagnostic> {
+    let expressions = costs.flat_map(|cost| &cost.expressions);
     let expensive = expressions.filter(|one| !one.message && one.each > PER_CALL_LIMIT);
     let expensive = expensive.map(|one| one.crd_field.as_str()).collect();
-    let found = faults(definition, release, effort, &expensive);
-    linted.item.warnings.extend(found.into_iter().map(|fault| diagnostic(fault, locator)));
+    let found = faults(crd, release, effort, &expensive);
+    found.into_iter().map(|fault| diagnostic(fault, locator)).collect()
 }
 
 fn diagnostic(fault: Fault, locator: &dyn FieldLocator) -> Diagnostic {
