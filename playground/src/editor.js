@@ -34,9 +34,10 @@ const highlighting = HighlightStyle.define([
 const MAX_COLOURED = 500_000;
 
 export class Editor {
-  /** `onChange` is called after every change of the text, also by `set`. */
-  constructor(parent, label, onChange) {
+  /** `onChange` is called after every change of the text, also by `set`. `cover` is an element that can cover the top of the editor. */
+  constructor(parent, label, onChange, cover) {
     this.label = label;
+    this.cover = cover;
     this.onChange = onChange;
     const root = parent.attachShadow({ mode: "open" });
     const holder = document.createElement("div");
@@ -56,6 +57,7 @@ export class Editor {
         text.length > MAX_COLOURED ? [] : [yaml(), syntaxHighlighting(highlighting)],
         keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
         theme,
+        EditorView.scrollMargins.of((view) => this.#margins(view)),
         EditorView.contentAttributes.of({
           "aria-label": this.label,
           "aria-description": "Press Escape, then Tab, to leave the editor",
@@ -68,6 +70,13 @@ export class Editor {
         }),
       ],
     });
+  }
+
+  /** The part of the editor that the line of the cursor has to avoid. */
+  #margins(view) {
+    const [cover, editor] = [this.cover, view.scrollDOM].map((part) => part.getBoundingClientRect());
+    const isBeside = cover.right <= editor.left || cover.left >= editor.right;
+    return isBeside || cover.bottom <= editor.top ? null : { top: cover.height };
   }
 
   get text() {

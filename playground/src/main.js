@@ -21,7 +21,7 @@ let pause;
 let isLoading = false;
 
 const editors = Object.fromEntries(Object.entries(PANES).map(([pane, label]) =>
-  [pane, new Editor(byId(`pane-${pane}`).querySelector(".editor"), label, () => update())]));
+  [pane, new Editor(byId(`pane-${pane}`).querySelector(".editor"), label, () => update(), byId("verdict"))]));
 
 const results = new Results(byId("verdict"), byId("details"), {
   goTo(pane, place) {
@@ -87,11 +87,13 @@ function announce(text) {
   byId("announcement").textContent = text;
 }
 
-async function copy(text, done) {
+/** Copies a text, or shows it where copying is not allowed. `more` is announced in both cases. */
+async function copy(text, done, more = "") {
   try {
     await navigator.clipboard.writeText(text);
-    announce(done);
+    announce(`${done} ${more}`.trim());
   } catch {
+    announce(more);
     byId("copy-text").value = text;
     byId("copy-dialog").showModal();
     byId("copy-text").select();
@@ -108,10 +110,9 @@ async function share() {
   const fragment = `#s=${await encode(state())}`;
   history.replaceState(null, "", fragment);
   const link = location.href;
-  const size = `${(link.length / 1024).toFixed(1)} KB`;
-  const warning = link.length > LONG ? ` It has ${size}: some programs cut links of more than 8 KB.` : "";
-  await copy(link, `The link was copied (${size}). It contains all texts; nothing was uploaded.${warning}`);
-  if (warning) announce(`The link is long.${warning}`);
+  const size = `${number(Math.round(link.length / 102.4) / 10)} KB`;
+  const warning = link.length > LONG ? `The link is long (${size}): some programs cut off links of more than 8 KB.` : "";
+  await copy(link, `The link was copied (${size}). It contains all texts; nothing was uploaded.`, warning);
 }
 
 async function openFiles(files) {

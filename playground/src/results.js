@@ -55,9 +55,9 @@ export class Results {
 
   #converted({ converted }) {
     if (!converted) return null;
-    const button = element("button", { type: "button", id: "convert", className: "primary", onclick: () => this.convert(converted.crd) }, "Replace it by the converted CRD");
-    return part("This CRD is of v1beta1",
-      element("p", {}, "No server since Kubernetes 1.22 takes it. Converted to v1, these things change:"),
+    const button = element("button", { type: "button", id: "convert", className: "primary", onclick: () => this.convert(converted.crd) }, "Replace it with the converted CRD");
+    return part("This CRD uses v1beta1",
+      element("p", {}, "Kubernetes has not served this version since 1.22. The conversion to v1 changes:"),
       element("ul", {}, ...(converted.changes.length ? converted.changes : ["nothing else"]).map((change) => element("li", {}, change))), button);
   }
 
@@ -100,7 +100,7 @@ export class Results {
         rule.isTooHigh && element("div", { className: "fix" }, fix(rule)))));
     const more = sorted.length > shown.length && element("button", { type: "button", className: "link", onclick: () => { this.allRules = true; this.show(this.last); } }, `show all ${number(sorted.length)}`);
     const used = ruleCost ? element("p", { className: "hint" }, `This object: runtime cost ${number(ruleCost)}.`) : null;
-    return part("Estimated costs of the rules, in percent of the limit", element("div", { className: "scroll" },
+    return part("Estimated costs of the rules, as a percentage of the limit", element("div", { className: "scroll" },
       element("table", { id: "rules" }, element("tbody", {}, ...rows))), more || null, used);
   }
 
@@ -120,6 +120,8 @@ export class Results {
     if (!versions?.groups) return this.versionsPart.replaceChildren();
     if (!versions.differs) {
       const [group] = versions.groups;
+      // Without an answer of a server, there is nothing to compare.
+      if (group.verdict !== "accepted" && group.verdict !== "rejected") return this.versionsPart.replaceChildren();
       return this.versionsPart.replaceChildren(part("Versions", element("p", { id: "versions", "data-differs": "false" }, `The same result in ${group.name}.`)));
     }
     const rows = versions.groups.map((group) => {
@@ -155,7 +157,7 @@ function part(title, ...children) {
 
 function percent(part) {
   if (part >= 100) return `${number(Math.round(part))}×`;
-  return part < 0.01 ? "<1 %" : `${number(Math.round(part * 100))} %`;
+  return part < 0.01 ? "<1%" : `${number(Math.round(part * 100))}%`;
 }
 
 function fix({ sufficientLimits }) {

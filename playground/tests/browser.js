@@ -176,6 +176,7 @@ const tests = {
     await answerAfter(page, () => page.setInputFiles("#files", { name: "crd.yaml", mimeType: "text/yaml", buffer: readFileSync(LARGEST) }));
     await page.click("#share");
     await page.waitForFunction(() => /more than 8 KB/.test(document.getElementById("announcement").textContent));
+    assert.match(await page.locator("#announcement").innerText(), /^The link was copied \([\d,.]+ KB\)/);
     await page.context().close();
   },
 
@@ -222,7 +223,10 @@ const tests = {
     const pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
     const answer = await answerAfter(page, () => page.setInputFiles("#files", { name: "pod.yaml", mimeType: "text/yaml", buffer: Buffer.from(pod) }));
     assert.equal(answer.verdict, "cannotTell");
-    assert.match(await page.locator("#verdict").innerText(), /Pod \(v1\) is built into Kubernetes, and this page simulates custom resources only/);
+    assert.match(await page.locator("#verdict").innerText(), /^Cannot tell: Pod \(v1\) is built into Kubernetes, and this page simulates custom resources only/);
+    // The message is not repeated, and there are no versions to compare.
+    await page.waitForFunction(() => window.versions?.groups[0].verdict === "cannotTell");
+    assert.doesNotMatch(await page.locator("#details").innerText(), /Pod|Versions/);
     await page.context().close();
   },
 
@@ -311,6 +315,26 @@ const tests = {
     await page.context().close();
   },
 
+  async "no example is wider than a phone"() {
+    const page = await open("", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    for (const { name } of examples.slice(1)) {
+      await answerAfter(page, () => page.selectOption("#example", name));
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.equal(width, 390, name);
+    }
+    await page.context().close();
+  },
+
+  async "a phone gives the texts of a version the whole width"() {
+    const page = await open("", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.waitForFunction(() => window.versions);
+    const boxes = await Promise.all(["#versions", "#versions .message >> nth=0"].map((part) => page.locator(part).boundingBox()));
+    assert.ok(boxes[1].width > 0.95 * boxes[0].width && boxes[0].width > 300, JSON.stringify(boxes));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    await shot(page, "phone-versions");
+    await page.context().close();
+  },
+
   async "a phone shows the verdict and the first problem while typing"() {
     // The keyboard covers the rest.
     const page = await open(example("Validation: an accepted object"), { viewport: { width: 390, height: 480 }, hasTouch: true, isMobile: true });
@@ -323,6 +347,12 @@ const tests = {
     assert.ok(first.height > 10, JSON.stringify(first));
     assert.match(await page.locator("#verdict .first").innerText(), /^object \d+:\d+ spec\.replicas: Invalid value: 55?/);
     if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, "phone-typing.png") });
+    // The verdict does not cover the line of the cursor either, which is 60 pixels below it now.
+    await page.evaluate((by) => window.scrollBy(0, by), cursor.y - verdict.y - verdict.height - 60);
+    for (let line = 0; line < 8; line++) await page.keyboard.press("ArrowUp");
+    const moved = await page.locator("#pane-object .cm-activeLine").boundingBox();
+    const shown = await page.locator("#verdict").boundingBox();
+    assert.ok(moved.y < cursor.y && moved.y >= shown.y + shown.height && moved.y + moved.height <= 480, JSON.stringify([shown, moved]));
     await page.context().close();
   },
 

@@ -6,9 +6,14 @@ use crdx_engine::simulation::hints::Hints;
 use crdx_value::field::{ErrorType, FieldError};
 use crdx_value::{group_version, suggest};
 
-/// Adds suggestions to the problem of a kind that no CRD defines.
-pub fn of_kind<'a>(problems: &mut [Problem], kind: &str, defined: impl Iterator<Item = &'a str>) {
-    let similar = suggest::closest(kind, defined).map(suggest::did_you_mean).unwrap_or_default();
+/// Adds suggestions to the problem of a kind that no CRD defines: a similar kind, or the version in which the kind is defined.
+pub fn of_kind(problems: &mut [Problem], api_version: &str, kind: &str, defined: &[(String, &str)]) {
+    let versions = || defined.iter().filter(|(_, defined)| *defined == kind).map(|(version, _)| version.as_str());
+    let version = suggest::closest(api_version, versions()).or_else(|| versions().next());
+    let similar = version.map(|version| suggest::did_you_mean(&format!("apiVersion: {version}")));
+    let similar = similar
+        .or_else(|| suggest::closest(kind, defined.iter().map(|(_, defined)| *defined)).map(suggest::did_you_mean));
+    let similar = similar.unwrap_or_default();
     for problem in problems.iter_mut().filter(|problem| problem.field == "kind") {
         problem.help.clone_from(&similar);
     }

@@ -135,10 +135,17 @@ impl Session {
         self.definitions.iter().find(is_wanted)
     }
 
-    /// The kinds that the CRDs define.
-    pub fn kinds(&self) -> impl Iterator<Item = &str> {
+    /// The kinds that the CRDs define: `apiVersion` and `kind` of each version that is served.
+    pub fn kinds(&self) -> Vec<(String, &str)> {
         let definitions = self.definitions.iter().filter(|document| document.is_definition());
-        definitions.filter_map(|document| document.value.str_at(&["spec", "names", "kind"]))
+        let kinds = definitions.flat_map(|Document { value, .. }| {
+            let text = |path: &[&str]| value.str_at(path).unwrap_or_default();
+            let versions = value.at(&["spec", "versions"]).and_then(Value::as_array).unwrap_or_default();
+            let served = versions.iter().filter(|version| version.get("served").and_then(Value::as_bool) == Some(true));
+            let names = served.filter_map(|version| version.str_at(&["name"]));
+            names.map(move |name| (format!("{}/{name}", text(&["spec", "group"])), text(&["spec", "names", "kind"])))
+        });
+        kinds.collect()
     }
 }
 
@@ -222,6 +229,8 @@ pub fn problems(error: &Error, document: &Document, text: &str) -> Vec<Problem> 
             undeclared.collect()
         }
         Error::Status(status) => vec![document.problem(text, Severity::Error, status.message.as_str(), "")],
+        // The verdict has the reason.
+        Error::CannotTell(_) => Vec::new(),
         other => vec![document.problem(text, Severity::Error, other.to_string(), "")],
     }
 }

@@ -6,8 +6,8 @@ use crate::messages;
 use crate::request::{Operation, Request};
 use crate::session::{self, Session};
 use crate::stored;
-use crdx::{ApiServer, Error, ObjectRef, Response, Row};
-use crdx_value::{Value, object};
+use crdx::{ApiServer, Error, FieldValidation, ObjectRef, Response, Row};
+use crdx_value::{Value, group_version, object};
 
 /// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub fn run(request: &Request, session: &Session) -> Outcome {
         return without_definition(request);
     }
     if let Some(refusal) = &session.refusal {
-        let (verdict, code, message) = verdict_of(&refusal.error);
+        let (verdict, code, message) = verdict_of(&refusal.error, refusal.pane);
         return Outcome { code, refused: Some(refusal.pane), ..Outcome::new(verdict, message) };
     }
     if let Some(problem) = session.problems.iter().find(|problem| problem.severity == Severity::Error) {
@@ -153,7 +153,10 @@ fn without_definition(request: &Request) -> Outcome {
         session::built_in(Error::UnknownKind { api_version, kind })
     });
     match error {
-        Some(error @ Error::CannotTell(_)) => Outcome::new(Verdict::CannotTell, error.to_string()),
+        Some(error @ Error::CannotTell(_)) => {
+            let (verdict, _, message) = verdict_of(&error, Pane::Object);
+            Outcome::new(verdict, message)
+        }
         _ => Outcome::new(Verdict::NotSent, "Enter a CustomResourceDefinition."),
     }
 }
@@ -174,7 +177,7 @@ impl ObjectWriter<'_> {
             return self.outcome(Verdict::NotSent, "Enter the stored object, which this operation changes.");
         }
         if self.request.operation != Operation::Create
-            && let Err(message) = self.store_old_object()
+            && let Err(message) = self.store_old_object(document)
         {
             return self.outcome(Verdict::NotSent, message);
         }
@@ -186,6 +189,7 @@ impl ObjectWriter<'_> {
                     document.problem_of_unknown_field(text, Severity::Warning, message, &pruned.path)
                 });
                 self.add_problems(pruned.collect(), document);
+                self.note_strictness(&response);
                 let mut outcome = self.outcome(Verdict::Accepted, "");
                 outcome.code = Some(response.code);
                 outcome.warnings.clone_from(&response.warnings);
@@ -200,7 +204,7 @@ impl ObjectWriter<'_> {
                 let unknown = warnings.iter().filter(|warning| messages::unknown_field(warning).is_some());
                 problems.extend(unknown.map(|warning| session::warning(warning, document, text)));
                 self.add_problems(problems, document);
-                let (verdict, code, message) = verdict_of(&error);
+                let (verdict, code, message) = verdict_of(&error, Pane::Object);
                 Outcome { code, refused: Some(Pane::Object), warnings, ..self.outcome(verdict, message) }
             }
         }
@@ -209,11 +213,13 @@ impl ObjectWriter<'_> {
     /// Adds problems of the object, with suggestions.
     fn add_problems(&mut self, mut problems: Vec<Problem>, document: &Document) {
         let ObjectRef { api_version, kind, .. } = ObjectRef::from_object(&document.value);
-        match self.session.definition(&api_version, &kind) {
+        let kinds = self.session.kinds();
+        let is_served = kinds.iter().any(|(version, served)| (version.as_str(), *served) == (&api_version, &kind));
+        match self.session.definition(&api_version, &kind).filter(|_| is_served) {
             Some(definition) => {
                 hints::of_object(&mut problems, document, definition, self.session.server.release());
             }
-            None => hints::of_kind(&mut problems, &kind, self.session.kinds()),
+            None => hints::of_kind(&mut problems, &api_version, &kind, &kinds),
         }
         self.problems.append(&mut problems);
     }
@@ -221,6 +227,31 @@ impl ObjectWriter<'_> {
     /// Returns true if the operation changes an object and never creates one.
     fn needs_old_object(&self) -> bool {
         !matches!(self.request.operation, Operation::Create | Operation::Apply)
+    }
+
+    /// An object that is accepted here because another level of field validation was chosen.
+    fn note_strictness(&mut self, response: &Response) {
+        if self.request.options.field_validation != FieldValidation::Strict && !response.pruned.is_empty() {
+            let note = "By default, kubectl asks for strict field validation: the server would reject this object because of its unknown fields.";
+            self.notes.push(note.to_owned());
+        }
+    }
+
+    /// The server answers "not found" if the names differ, and does not say that there is an object with another name.
+    fn note_other_object(&mut self, document: &Document, old: &Document) {
+        let [new, old] = [document, old].map(|document| {
+            let ObjectRef { api_version, kind, namespace, name, .. } = ObjectRef::from_object(&document.value);
+            let namespace = namespace.unwrap_or_else(|| self.request.options.namespace.clone());
+            (group_version::group(&api_version).to_owned(), kind, namespace, name)
+        });
+        if new != old {
+            let is_elsewhere = new.2 != old.2;
+            let [new, old] = [new, old].map(|(_, kind, namespace, name)| {
+                if is_elsewhere { format!("{kind} {namespace}/{name}") } else { format!("{kind} {name}") }
+            });
+            let note = format!("The stored object ({old}) is not the object of the request ({new}).");
+            self.notes.push(note);
+        }
     }
 
     /// Objects that `kubectl get` printed cannot be created again as they are.
@@ -252,7 +283,7 @@ impl ObjectWriter<'_> {
     /// Scales the stored object to the replicas of the object, and returns the object.
     fn scale(&self, server: &ApiServer, document: &Document) -> Result<Response, Error> {
         let name = ObjectRef::from_object(&document.value);
-        let version = crdx_value::group_version::split(&name.api_version).1;
+        let version = group_version::split(&name.api_version).1;
         let definition = self.session.definition(&name.api_version, &name.kind);
         let scale = definition
             .and_then(|definition| definition.value.str_at(&["metadata", "name"]))
@@ -269,7 +300,7 @@ impl ObjectWriter<'_> {
     }
 
     /// Stores the existing object, which today's CRD may refuse.
-    fn store_old_object(&mut self) -> Result<(), &'static str> {
+    fn store_old_object(&mut self, new: &Document) -> Result<(), &'static str> {
         let text = &self.request.panes.old_object;
         if text.trim().is_empty() {
             return Ok(());
@@ -287,7 +318,9 @@ impl ObjectWriter<'_> {
         self.store(&document).map_err(|message| {
             self.problems.push(document.problem(text, Severity::Error, message, "kind"));
             "The stored object cannot be stored."
-        })
+        })?;
+        self.note_other_object(new, &document);
+        Ok(())
     }
 
     fn store(&mut self, document: &Document) -> Result<(), String> {
@@ -300,7 +333,7 @@ impl ObjectWriter<'_> {
         };
         complete(&mut object);
         let server = self.session.server.server();
-        let version = crdx_value::group_version::split(&name.api_version).1.to_owned();
+        let version = group_version::split(&name.api_version).1.to_owned();
         let namespace = name.namespace.clone().unwrap_or_else(|| self.request.options.namespace.clone());
         server.seed(definition, &namespace, object).map_err(|error| error.to_string())?;
         // As a client reads it: with its namespace, and with defaults.
@@ -328,12 +361,22 @@ fn with_revision(server: &ApiServer, mut object: Value) -> Value {
     object
 }
 
-/// The verdict, the HTTP status code and the message of an error.
-fn verdict_of(error: &Error) -> (Verdict, Option<u16>, String) {
+/// The verdict, the HTTP status code and the message of an error of a text. The list of problems says more, except if the answer is
+/// not known.
+fn verdict_of(error: &Error, pane: Pane) -> (Verdict, Option<u16>, String) {
+    let title = pane.title();
     match error {
         Error::Status(status) => (Verdict::Rejected, Some(status.code), status.message.clone()),
-        Error::CannotTell(_) => (Verdict::CannotTell, None, error.to_string()),
-        _ => (Verdict::NotSent, None, error.to_string()),
+        Error::CannotTell(reason) if pane == Pane::Object => {
+            (Verdict::CannotTell, None, format!("Cannot tell: {reason}"))
+        }
+        Error::CannotTell(reason) => (Verdict::CannotTell, None, format!("Cannot tell about the {title}: {reason}")),
+        Error::UnknownKind { api_version, kind } if pane == Pane::Object => {
+            let message = format!("No CRD in the CustomResourceDefinition pane defines {kind} ({api_version}).");
+            (Verdict::NotSent, None, message)
+        }
+        _ if pane == Pane::Object => (Verdict::NotSent, None, "The object cannot be sent.".to_owned()),
+        _ => (Verdict::NotSent, None, format!("The {title} cannot be created.")),
     }
 }
 

@@ -175,6 +175,8 @@ fn similar_values_kinds_and_fields_of_crds_are_suggested() {
     let kind = answer(&kite("spec: {}\n").replace("kind: Kite", "kind: Kit"), &[]);
     assert_eq!(text(&kind, &["verdict"]), "notSent");
     assert_eq!(helps(&kind), ["did you mean `Kite`?"]);
+    let version = answer(&kite("spec: {}\n").replace("example.com/v1", "example.com/v2"), &[]);
+    assert_eq!(helps(&version), ["did you mean `apiVersion: toys.example.com/v1`?"]);
     let crd = KITES.replace("additionalPrinterColumns", "additionalPrinterColums");
     let crd = answer(&kite("spec: {}\n"), &[("crd", crd.into())]);
     let warning = r#"crd 15:5-15:28 unknown field "spec.versions[0].additionalPrinterColums""#;
@@ -213,8 +215,14 @@ fn built_in_kinds_are_not_simulated() {
         let answer = answer(pod, &[("crd", crd.into())]);
         assert_eq!(text(&answer, &["verdict"]), "cannotTell");
         let message = text(&answer, &["message"]);
-        assert!(message.contains("Pod (v1) is built into Kubernetes, and this page simulates custom resources only"));
+        assert!(message.starts_with(
+            "Cannot tell: Pod (v1) is built into Kubernetes, and this page simulates custom resources only"
+        ));
+        // The message is not shown twice.
+        assert_eq!(problems(&answer), [""; 0]);
     }
+    let answered = answer(&kite("spec: {}\n"), &[("policies", pod.into())]);
+    assert!(text(&answered, &["message"]).starts_with("Cannot tell about the admission policies: Pod (v1) is built"));
     // A group that ends with `.k8s.io` can be that of CRDs.
     let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: a}\n";
     assert_eq!(text(&answer(gateway, &[]), &["verdict"]), "notSent");
@@ -236,6 +244,33 @@ fn messages_name_the_pane() {
     let other: Value = kite("").replace("kind: Kite", "kind: Kit").into();
     let more = [("operation", "update".into()), ("oldObject", other)];
     assert_eq!(message(&more), "The stored object cannot be stored.");
+    assert_eq!(message(&[("crd", kite("spec: {}\n").into())]), "The CustomResourceDefinition cannot be created.");
+    assert_eq!(message(&[("object", "kind: Kite\n".into())]), "The object cannot be sent.");
+    let unknown: Value = kite("").replace("kind: Kite", "kind: Kit").into();
+    let wanted = "No CRD in the CustomResourceDefinition pane defines Kit (toys.example.com/v1).";
+    assert_eq!(message(&[("object", unknown)]), wanted);
+}
+
+#[test]
+fn a_stored_object_with_another_name_is_mentioned() {
+    let old = kite("spec: {}\n").replace("name: dragon", "name: dragonfly");
+    let more = [("operation", "update".into()), ("oldObject", old.into())];
+    let answer = answer(&kite("spec: {}\n"), &more);
+    assert_eq!(answer.get("code"), Some(&Value::Int(404)));
+    let wanted = "The stored object (Kite dragonfly) is not the object of the request (Kite dragon).";
+    assert_eq!(items(&answer, "notes"), [Value::from(wanted)]);
+}
+
+#[test]
+fn an_object_that_strict_validation_would_refuse_has_a_note() {
+    let object = kite("spec: {lenght: 5}\n");
+    for level in ["Warn", "Ignore"] {
+        let answer = answer(&object, &[("fieldValidation", level.into())]);
+        assert_eq!(text(&answer, &["verdict"]), "accepted");
+        let wanted = "By default, kubectl asks for strict field validation: the server would reject this object because of its unknown fields.";
+        assert_eq!(items(&answer, "notes"), [Value::from(wanted)]);
+    }
+    assert_eq!(items(&answer(&kite("spec: {}\n"), &[("fieldValidation", "Warn".into())]), "notes"), []);
 }
 
 #[test]

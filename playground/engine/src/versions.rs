@@ -3,7 +3,7 @@
 use crate::documents::texts;
 use crate::request::Request;
 use crate::session::Sessions;
-use crate::simulation::{self, Outcome};
+use crate::simulation::{self, Outcome, Verdict};
 use crdx::Release;
 use crdx_engine::report::Difference;
 use crdx_value::{Value, object};
@@ -56,7 +56,8 @@ pub fn answer(request: &Request, sessions: &mut Sessions) -> Value {
 impl Summary {
     fn of(outcome: &Outcome, mut messages: Vec<String>) -> Self {
         // The message of the server repeats those of the fields.
-        if messages.is_empty() && outcome.code.is_some_and(|code| code >= 300) {
+        let is_unknown = outcome.verdict == Verdict::CannotTell;
+        if messages.is_empty() && (is_unknown || outcome.code.is_some_and(|code| code >= 300)) {
             messages.push(outcome.message.clone());
         }
         Self {
