@@ -59,6 +59,7 @@ use crdx_input::configuration::{SettingKey, Settings};
 use crdx_output::printable::{complain, complain_all};
 pub use error::Error;
 pub use exit::Exit;
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -70,31 +71,15 @@ pub fn run(words: Vec<OsString>) -> u8 {
         return program.run(&words);
     }
     let words = arguments::normal(words);
-    let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-    let mut command = command_line::definition_of(named.unwrap_or_default());
-    #[cfg(feature = "cluster")]
-    let words = match kuberc::with_defaults(&command, words) {
+    let words = match expanded(words) {
         Ok(words) => words,
-        Err(error) => {
-            complain!("error: {error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off");
-            return Exit::CannotTell.code();
-        }
+        Err(exit) => return exit.code(),
     };
-    let words = match arguments::pflag::canonical(&command, words) {
-        Ok(words) => words,
-        Err(error) => {
-            complain!("error: {error}");
-            return Exit::CannotTell.code();
-        }
-    };
-    if is_plugin(words.first()) {
-        command = command.bin_name("kubectl crdx");
-    }
     // The file with settings whose change made a command with `--watch` start again.
     let mut restarted: Option<String> = None;
     loop {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
-        let exit = match once(&mut command, words.clone()) {
+        let exit = match once(words.clone()) {
             Ok(exit) => exit,
             Err(Error::SettingsChanged { file }) => {
                 restarted = Some(file);
@@ -115,9 +100,43 @@ pub fn run(words: Vec<OsString>) -> u8 {
     }
 }
 
+/// Returns the words with the defaults of the user's preferences, and their flags in the form that the parser accepts.
+fn expanded(words: Vec<OsString>) -> Result<Vec<OsString>, Exit> {
+    let Some(command) = command_line::definition_of_one(&command_word(&words)) else { return Ok(words) };
+    let failed = |text: String| {
+        complain!("error: {text}");
+        Exit::CannotTell
+    };
+    #[cfg(feature = "cluster")]
+    let words = kuberc::with_defaults(&command, words).map_err(|error| {
+        failed(format!("{error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off"))
+    })?;
+    arguments::pflag::canonical(&command, words).map_err(|error| failed(error.to_string()))
+}
+
+/// Parses the words. Only errors and help need the definition of all commands.
+fn parse(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    if let Some(command) = command_line::definition_of_one(&command_word(words))
+        && let Ok(parsed) = command.try_get_matches_from(words)
+    {
+        return Ok(parsed);
+    }
+    let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+    let mut command = command_line::definition_of(named.unwrap_or_default());
+    if is_plugin(words.first()) {
+        command = command.bin_name("kubectl crdx");
+    }
+    command.try_get_matches_from(words)
+}
+
+/// Returns the word at the place of the command.
+fn command_word(words: &[OsString]) -> Cow<'_, str> {
+    words.get(1).map(|word| word.to_string_lossy()).unwrap_or_default()
+}
+
 /// Parses the words with the settings of the project, and runs the command.
-fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error> {
-    let parsed = command.try_get_matches_from_mut(words.clone());
+fn once(words: Vec<OsString>) -> Result<Exit, Error> {
+    let parsed = parse(&words);
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
         Ok((args, parsed)) => match configure(args, &parsed, words) {
@@ -138,7 +157,7 @@ fn once(command: &mut clap::Command, words: Vec<OsString>) -> Result<Exit, Error
             return Ok(if is_shown { Exit::Accepted } else { Exit::CannotTell });
         }
     };
-    crdx_cluster::log::set_level(args.verbosity);
+    crdx_cluster::log::set_level(args.global.verbosity);
     answer(args, &settings)
 }
 
@@ -224,20 +243,20 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
     #[cfg(feature = "lsp")]
     let lookup = configured::lookup(&args);
     match args.command {
-        command_line::Command::Validate(validate) => validate::run(&validate, args.color, args.verbosity),
-        command_line::Command::Diff(diff) => diff::run(&diff, args.color),
+        command_line::Command::Validate(validate) => validate::run(&validate, args.global.color, args.global.verbosity),
+        command_line::Command::Diff(diff) => diff::run(&diff, args.global.color),
         command_line::Command::Get(get) => get::run(&get),
-        command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.color),
-        command_line::Command::Prove(prove) => prove::run(&prove, args.color),
-        command_line::Command::Cel(cel) => cel::run(&cel, args.color),
-        command_line::Command::Lint(lint) => lint::run(&lint, args.color),
-        command_line::Command::Test(test) => test::run(&test, args.color),
+        command_line::Command::Rehearse(rehearse) => rehearse::run(&rehearse, args.global.color),
+        command_line::Command::Prove(prove) => prove::run(&prove, args.global.color),
+        command_line::Command::Cel(cel) => cel::run(&cel, args.global.color),
+        command_line::Command::Lint(lint) => lint::run(&lint, args.global.color),
+        command_line::Command::Test(test) => test::run(&test, args.global.color),
         command_line::Command::Example(example) => example::run(&example),
         command_line::Command::Explain(explain) => explain::run(&explain),
         command_line::Command::Openapi(openapi) => openapi::run(&openapi),
         command_line::Command::Schema(schema) => schema::run(&schema),
         command_line::Command::Rbac(rbac) => rbac::run(&rbac),
-        command_line::Command::Scale(scale) => scale::run(&scale, args.color),
+        command_line::Command::Scale(scale) => scale::run(&scale, args.global.color),
         #[cfg(feature = "serve")]
         command_line::Command::Serve(serve) => serve::run(&serve),
         #[cfg(feature = "serve")]
@@ -245,11 +264,11 @@ fn answer(mut args: command_line::Args, settings: &Settings) -> Result<Exit, Err
         #[cfg(feature = "lsp")]
         command_line::Command::Lsp(lsp) => lsp::run(&lsp, lookup),
         #[cfg(feature = "cluster")]
-        command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.color),
+        command_line::Command::Fetch(fetch) => fetch::run(&fetch, args.global.color),
         command_line::Command::Mcp(mcp) => mcp::run(&mcp),
-        command_line::Command::Discover(discover) => discover::run(&discover, args.color),
+        command_line::Command::Discover(discover) => discover::run(&discover, args.global.color),
         command_line::Command::Config(_) => Ok(Exit::Accepted),
-        command_line::Command::Options(_) => options::run(args.color),
+        command_line::Command::Options(_) => options::run(args.global.color),
         command_line::Command::Version(version) => version::run(&version),
         command_line::Command::Completion(completion) => completion::run(&completion),
         command_line::Command::Complete(complete) => complete::run(&complete),

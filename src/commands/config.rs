@@ -38,7 +38,7 @@ pub fn run(args: &Args, is_json: bool) -> Result<Exit, Error> {
         complain_all(&format!("{text}\n"));
         return Ok(Exit::CannotTell);
     }
-    let mut out = Stream::stdout(args.color, Content::json_if(is_json));
+    let mut out = Stream::stdout(args.global.color, Content::json_if(is_json));
     let text = if is_json { report(&settings) } else { table(&settings, &out) };
     out.write.write_all(text.as_bytes())?;
     out.write.flush()?;

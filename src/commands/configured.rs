@@ -39,8 +39,8 @@ pub fn read(args: &Args) -> Result<Settings, ConfigurationError> {
 
 /// Returns which file is read: as the flags say, otherwise as the variables say.
 pub fn lookup(args: &Args) -> Lookup {
-    if args.config.is_some() || args.no_config {
-        return Lookup { file: args.config.clone(), no_file: args.no_config };
+    if args.global.config.is_some() || args.global.no_config {
+        return Lookup { file: args.global.config.clone(), no_file: args.global.no_config };
     }
     let text =
         |name| env::var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned());
