@@ -134,7 +134,7 @@ fn every_fault_of_published_definitions_has_an_object_or_a_proof() {
         let costs = costs(&decoded.crd.spec, &Release::NEWEST.into());
         let expressions = costs.iter().flat_map(|cost| &cost.expressions);
         let expensive = expressions.filter(|one| !one.message && one.each > PER_CALL_LIMIT);
-        let expensive = expensive.map(|one| one.crd_field.as_str()).collect();
+        let expensive = expensive.map(|one| (one.crd_field.as_str(), one.each)).collect();
         let decoded = crd::decode(&crd).unwrap().crd;
         let search = |effort| timed(|| faults(&decoded, Release::NEWEST, effort, &expensive));
         let (found, short) = search(FaultEffort::DEFAULT);

@@ -168,8 +168,8 @@ impl Index {
 
 /// The maximum number of steps of a search.
 const BUDGET: usize = 10_000;
-/// The most times that a text is read to locate paths before it is indexed, which takes about as long.
-const MOST_READ: usize = 2;
+/// The most times that a text is read to locate paths before it is indexed, which takes longer.
+const MOST_READ: usize = 1;
 /// The least part of a text, 1/64, that counts as read for each path.
 const LEAST_READ: usize = 64;
 

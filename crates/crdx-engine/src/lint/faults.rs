@@ -18,7 +18,7 @@ pub fn found<'c>(
 ) -> Vec<Diagnostic> {
     let expressions = costs.flat_map(|cost| &cost.expressions);
     let expensive = expressions.filter(|one| !one.message && one.each > PER_CALL_LIMIT);
-    let expensive = expensive.map(|one| one.crd_field.as_str()).collect();
+    let expensive = expensive.map(|one| (one.crd_field.as_str(), one.each)).collect();
     let found = faults(crd, release, effort, &expensive);
     found.into_iter().map(|fault| diagnostic(fault, locator)).collect()
 }

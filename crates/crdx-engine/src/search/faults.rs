@@ -27,7 +27,7 @@ use crdx_server::schema::Schema;
 use crdx_value::Value;
 use crdx_value::release::Release;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The kind of a fault; the names are types of findings.
@@ -126,13 +126,13 @@ pub struct FaultEffort {
     pub requests: u64,
     /// The most objects that are tried to find one that the server accepts.
     pub base: usize,
-    /// The most rules of one version whose cost is tried.
+    /// The most rules of one version whose cost is tried, those with the largest estimates.
     pub costs: usize,
 }
 
 impl FaultEffort {
     /// The effort of `lint`.
-    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 300, base: 100, costs: 4 };
+    pub const DEFAULT: Self = Self { models: 256, objects: 20, requests: 300, base: 100, costs: 2 };
     /// The effort of `lint --thorough`.
     pub const THOROUGH: Self = Self { models: 8192, objects: 400, requests: 20_000, base: 600, costs: 100 };
 }
@@ -144,8 +144,8 @@ struct FaultNode<'s> {
     prefix: &'s str,
     /// True if the node has a default and a rule of a node above names the field.
     has_default_for_rules: bool,
-    /// The indices of the rules that may cost more than the limit of one evaluation.
-    expensive: Vec<usize>,
+    /// The indices of the rules that may cost more than the limit of one evaluation, and the estimates.
+    expensive: Vec<(usize, u64)>,
 }
 
 impl FaultNode<'_> {
@@ -174,12 +174,12 @@ impl FaultNode<'_> {
 const MAX_NODES: usize = 20_000;
 
 /// Returns the faults of a CRD that the server accepts, version by version; versions with the same schema are examined once.
-/// `expensive` has the paths of the rules whose estimated cost exceeds the limit of one evaluation.
+/// `expensive` has the estimates of the rules whose estimated cost exceeds the limit of one evaluation, by their paths.
 pub fn faults(
     crd: &CustomResourceDefinition,
     release: Release,
     effort: FaultEffort,
-    expensive: &BTreeSet<&str>,
+    expensive: &BTreeMap<&str, u64>,
 ) -> Vec<Fault> {
     let spec = &crd.spec;
     let server = OnceCell::new();
@@ -214,7 +214,7 @@ pub fn faults(
 /// Collects the nodes that may have a fault.
 struct Collector<'s> {
     prefix: &'s str,
-    expensive: &'s BTreeSet<&'s str>,
+    expensive: &'s BTreeMap<&'s str, u64>,
     /// The number of nodes that are still examined.
     left: usize,
     steps: Vec<SchemaStep>,
@@ -236,11 +236,12 @@ impl<'s> Collector<'s> {
                 has_default_for_rules,
                 expensive: Vec::new(),
             };
-            let is_expensive = |index: &usize| {
-                self.expensive.contains(node.crd_field(&format!("x-kubernetes-validations[{index}].rule")).as_str())
+            let estimate = |index: usize| {
+                let field = node.crd_field(&format!("x-kubernetes-validations[{index}].rule"));
+                Some((index, *self.expensive.get(field.as_str())?))
             };
             if !self.expensive.is_empty() {
-                node.expensive = (0..schema.x_validations.len()).filter(is_expensive).collect();
+                node.expensive = (0..schema.x_validations.len()).filter_map(estimate).collect();
             }
             self.nodes.push(node);
         }

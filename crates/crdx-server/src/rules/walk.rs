@@ -47,8 +47,6 @@ pub struct Evaluated {
     pub rule: usize,
     /// True if the rule evaluated to true.
     pub holds: bool,
-    /// The cost of the evaluation, which ends at the limit of one call.
-    pub cost: u64,
     /// True if the evaluation cost more than the limit of one call.
     pub exceeds_limit: bool,
 }
@@ -253,8 +251,7 @@ impl<'a> RuleEvaluator<'a, '_> {
         if let Some(evaluated) = &mut self.evaluated {
             let holds = matches!(outcome.result, Ok(CelValue::Bool(true)));
             let exceeds_limit = matches!(outcome.result, Err(Error::CostLimitExceeded));
-            let (path, cost) = (site.node.cel_type.path.clone(), outcome.cost);
-            evaluated.push(Evaluated { path, rule: index, holds, cost, exceeds_limit });
+            evaluated.push(Evaluated { path: site.node.cel_type.path.clone(), rule: index, holds, exceeds_limit });
         }
         match outcome.result {
             Ok(CelValue::Bool(true)) => Ok(()),

@@ -7,7 +7,6 @@ use super::objects::Subject;
 use super::samples::Samples;
 use super::{Evidence, Fault, FaultKind, FaultNode};
 use crate::examples::generate::{self, ExampleFields};
-use crdx_cel::eval::PER_CALL_LIMIT;
 use crdx_server::schema::Schema;
 use crdx_value::{Map, Value, json};
 
@@ -17,11 +16,6 @@ const MAX_BYTES: usize = 1 << 20;
 const UNLIMITED: usize = 10_000;
 /// The number of sizes that are tried: a value has a part of the size that its schema allows.
 const SIZES: usize = 16;
-/// The size that is tried first.
-const FIRST_SIZE: usize = SIZES / 4;
-/// The most by which the cost is larger for the largest value: four times the size has this factor if the cost grows with the
-/// fourth power of the size.
-const GROWTH: u64 = 256;
 /// The longest object that is printed; of others, only the sizes are.
 const MAX_PRINTED: usize = 2000;
 
@@ -30,29 +24,19 @@ impl Subject<'_> {
     pub fn cost(&self, node: &FaultNode<'_>, index: usize) -> Option<Fault> {
         let rule = node.schema.x_validations.get(index)?;
         let rules = self.only(node, vec![rule.clone()])?;
+        let exceeds = |object: &Value| rules.evaluations(object, None).iter().any(|one| one.exceeds_limit);
         let tried = |size: usize, is_distinct: bool| {
-            let left = MAX_BYTES / SIZES * size;
-            let value = Largest { size, is_distinct, left, samples: &self.samples }.value(node.schema, 0);
+            let value = Largest { size, is_distinct, left: MAX_BYTES, samples: &self.samples }.value(node.schema, 0);
             let object = if node.steps.is_empty() { Some(self.root(&value)?) } else { self.with(node, Some(&value)) };
-            object.map(|object| (rules.evaluations(&object, None), value, object))
+            object.filter(|object| exceeds(object)).map(|object| (value, object))
         };
-        let exceeding = |size: usize, is_distinct: bool| {
-            let (evaluations, value, object) = tried(size, is_distinct)?;
-            evaluations.iter().any(|one| one.exceeds_limit).then_some((value, object))
-        };
-        let largest = |is_distinct: bool| {
-            // A part is much faster to try, and most rules cost little for it.
-            let (evaluations, ..) = tried(FIRST_SIZE, is_distinct)?;
-            let may_exceed = evaluations.iter().any(|one| one.cost > PER_CALL_LIMIT / GROWTH);
-            let found = if may_exceed { exceeding(SIZES, is_distinct)? } else { return None };
-            Some((is_distinct, found))
-        };
+        let largest = |is_distinct: bool| tried(SIZES, is_distinct).map(|found| (is_distinct, found));
         let (is_distinct, (mut value, mut object)) = [true, false].into_iter().find_map(largest)?;
         // Larger values cost more.
         let (mut least, mut most) = (1, SIZES);
         while least < most {
             let size = usize::midpoint(least, most);
-            match exceeding(size, is_distinct) {
+            match tried(size, is_distinct) {
                 Some(smaller) => ((value, object), most) = (smaller, size),
                 None => least = size + 1,
             }

@@ -16,6 +16,7 @@ use crdx_server::schema::{Schema, ValidationRule};
 use crdx_value::release::Release;
 use crdx_value::steps::Steps;
 use crdx_value::{Value, json};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// The number of accepted values of a transition rule that are compared.
@@ -48,8 +49,10 @@ pub fn faults(checker: &Checker, nodes: &[&FaultNode<'_>], release: Release, eff
     let (base, None) = accepted(checker, start, effort.base) else { return found };
     let subject =
         Subject { checker, base, effort, requests: Steps::new(effort.requests), release, samples: Samples::default() };
-    let expensive = nodes.iter().flat_map(|node| node.expensive.iter().map(move |index| (node, *index)));
-    found.extend(expensive.take(effort.costs).filter_map(|(node, index)| subject.cost(node, index)));
+    let expensive = nodes.iter().flat_map(|node| node.expensive.iter().map(move |(index, cost)| (node, *index, cost)));
+    let mut expensive: Vec<_> = expensive.collect();
+    expensive.sort_by_key(|(.., cost)| Reverse(**cost));
+    found.extend(expensive.iter().take(effort.costs).filter_map(|(node, index, _)| subject.cost(node, *index)));
     for node in nodes {
         if node.has_default_for_rules {
             found.extend(subject.default(node));

@@ -214,20 +214,19 @@ fn with_fields(schema: &Schema, paths: &[&[String]]) -> Schema {
         clear_rules(&mut whole);
         return whole;
     }
-    let of = |(name, property): (&String, &Box<Schema>)| {
-        let below: Vec<&[String]> = paths
-            .iter()
-            .filter_map(|path| path.split_first())
-            .filter(|(first, _)| *first == name)
-            .map(|(_, rest)| rest)
-            .collect();
-        (!below.is_empty()).then(|| (name.clone(), Box::new(with_fields(property, &below))))
-    };
+    let mut properties = BTreeMap::new();
+    for (name, property) in &schema.properties {
+        let below = paths.iter().filter_map(|path| path.split_first()).filter(|(first, _)| *first == name);
+        let below: Vec<&[String]> = below.map(|(_, rest)| rest).collect();
+        if !below.is_empty() {
+            properties.insert(name.clone(), Box::new(with_fields(property, &below)));
+        }
+    }
     Schema {
         type_: schema.type_.clone(),
         nullable: schema.nullable,
         x_embedded_resource: schema.x_embedded_resource,
-        properties: schema.properties.iter().filter_map(of).collect(),
+        properties,
         ..Schema::default()
     }
 }
