@@ -154,8 +154,6 @@ impl DiffReport {
         let after = compared.after.as_ref().filter(|_| self.differs)?;
         let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).collect();
         let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
-        let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
-        let removed: Vec<_> = item.admission.iter().flat_map(|admission| admission.removed()).collect();
         let sides = Sides {
             name: &compared.name,
             before: compared.before.as_ref(),
@@ -163,8 +161,7 @@ impl DiffReport {
             sent: compared.sent.as_ref().unwrap_or(after),
             pruned: &pruned,
             defaulted: &defaulted,
-            mutated: &mutated,
-            removed: &removed,
+            admission: item.admission.as_deref(),
         };
         difference::unified(&sides, color)
     }

@@ -51,9 +51,14 @@ impl Problem {
         if let Some(location) = &self.location {
             return excerpt::render(MessageSeverity::Error, &self.message, location, help, color);
         }
-        let help = help.map_or_else(String::new, |help| format!("help: {help}\n"));
-        format!("error: {}\n{help}", self.message)
+        let help = help.map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        lines(&format!("{}{help}", self.message))
     }
+}
+
+/// Formats a message, and the help in its last line, for people.
+fn lines(text: &str) -> String {
+    format!("error: {text}\n")
 }
 
 impl Error {
@@ -93,8 +98,8 @@ impl Error {
     pub fn text(&self, color: bool) -> String {
         match self {
             Self::Usage(problem) | Self::Input(problem) => problem.text(color),
-            Self::Cluster(error) => error.text(),
-            Self::Output(_) | Self::SettingsChanged { .. } | Self::Reported => format!("error: {self}\n"),
+            Self::Cluster(error) => lines(&error.text()),
+            Self::Output(_) | Self::SettingsChanged { .. } | Self::Reported => lines(&self.to_string()),
         }
     }
 }

@@ -302,8 +302,7 @@ impl ScaleChange {
             sent: &after,
             pruned: &[],
             defaulted: &[],
-            mutated: &[],
-            removed: &[],
+            admission: None,
         };
         difference::unified(&sides, color)
     }

@@ -105,7 +105,7 @@ fn selection(args: &args::Test) -> Result<plan::Selection, Error> {
     let mut releases = args.kubernetes.kubernetes_version.clone();
     let mut server = args.server.settings()?;
     if let Some(folder) = args.profile.first() {
-        let connection = flags::server::connection_to_profile(folder).map_err(|error| Error::input(error.text()))?;
+        let connection = flags::server::connection_to_profile(folder)?;
         let own = crdx_cluster::simulated(Ok(&connection)).release;
         let first = releases.as_ref().and_then(|releases| releases.iter().next()).unwrap_or(own);
         server = flags::server::of_cluster(&server, first, Ok(&connection))?.1;

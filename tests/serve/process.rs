@@ -380,6 +380,15 @@ fn a_cluster_is_copied_as_it_is_stored() {
 }
 
 #[test]
+fn a_cluster_that_cannot_be_copied_is_one_error() {
+    let output = refused(&["--load-from-cluster", "--kubeconfig", "/dev/null/config"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("\nerror: the kubeconfig ") && said.matches("error: ").count() == 1, "{said}");
+    assert!(said.contains("\nhelp: correct it") && !said.contains("\n\n"), "{said}");
+}
+
+#[test]
 fn read_only_answers_dry_runs() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("crd.json");

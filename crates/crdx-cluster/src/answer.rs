@@ -6,6 +6,9 @@ use crdx_text::json;
 use crdx_value::Value;
 use std::time::Duration;
 
+/// The length of the part of a body without a message that is shown, in characters.
+const MAX_MESSAGE: usize = 200;
+
 /// An HTTP answer.
 #[derive(Debug, Default)]
 pub struct Answer {
@@ -41,18 +44,24 @@ impl Answer {
         limits::check_decoded(self.body.bytes(), "").ok().and_then(|()| json::read(self.body.bytes()).ok())
     }
 
+    /// The message of a body. Other JSON is its own message if it is short: the index of all paths, which an API server sends for
+    /// a path that it does not serve, is not.
+    fn message(&self, value: Option<&Value>) -> String {
+        if let Some(message) = value.and_then(|value| value.str_at(&["message"])) {
+            return message.to_owned();
+        }
+        let start = self.body.bytes().get(..4096).unwrap_or(self.body.bytes());
+        let text = String::from_utf8_lossy(start);
+        let mut rest = text.trim().chars();
+        let shown: String = rest.by_ref().take(MAX_MESSAGE).collect();
+        if value.is_some() && rest.next().is_some() { String::new() } else { shown }
+    }
+
     /// Returns the error for a code other than 200.
     pub fn refusal(&self, path: &str) -> Error {
         let code = self.code;
         let value = self.status();
-        let body_message = value.as_ref().and_then(|v| v.str_at(&["message"])).map(str::to_owned);
-        let body_message = body_message.unwrap_or_else(|| {
-            String::from_utf8_lossy(self.body.bytes().get(..4096).unwrap_or(self.body.bytes()))
-                .trim()
-                .chars()
-                .take(200)
-                .collect()
-        });
+        let body_message = self.message(value.as_ref());
         let path = path.split('?').next().unwrap_or_default();
         let body_message = if body_message.is_empty() { body_message } else { format!(": {body_message}") };
         let message = format!("the cluster answered {code} to GET {path}{body_message}");
@@ -80,4 +89,30 @@ pub fn root_cause(error: &dyn std::error::Error) -> String {
         at = cause;
     }
     at.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(body: &str) -> String {
+        let mut answer = Answer { code: 404, ..Answer::default() };
+        answer.body.add(body.as_bytes(), "/metrics").unwrap();
+        answer.refusal("/metrics").message
+    }
+
+    #[test]
+    fn an_error_has_the_message_of_the_body() {
+        let long = "x".repeat(MAX_MESSAGE + 1);
+        for (body, message) in [
+            (r#"{"kind":"Status","message":"no"}"#.to_owned(), ": no".to_owned()),
+            (r#"{"error":"invalid_token"}"#.to_owned(), r#": {"error":"invalid_token"}"#.to_owned()),
+            (format!(r#"{{"paths":["/{long}"]}}"#), String::new()),
+            ("404 page not found\n".to_owned(), ": 404 page not found".to_owned()),
+            (long.clone(), format!(": {}", "x".repeat(MAX_MESSAGE))),
+            (String::new(), String::new()),
+        ] {
+            assert_eq!(refusal(&body), format!("the cluster answered 404 to GET /metrics{message}"), "{body}");
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! The source that is read: how it is opened or rendered, and what is known of its documents.
 
-use super::decode::{InvalidBytes, InvalidRun};
 use super::files::{self, InputSource};
+use super::invalid_bytes::{InvalidBytes, InvalidRun};
 use super::render::find::RenderTarget;
 use super::render::flux::FluxKustomization;
 use super::render::substitution::{SubstitutionError, Variables};
 use super::{Input, InputReader, MAX_PACKED_DOCUMENT};
 use crdx_engine::documents::{Note, SourceChunk};
 use crdx_files::input_size::{self, Counted};
+use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The most warnings about bytes of one document that are not UTF-8, besides the one that there are more.
@@ -43,11 +45,10 @@ pub struct Current {
 }
 
 impl Current {
-    /// Takes the warnings about bytes of a document that are not UTF-8.
-    pub fn encoding_warnings(&mut self, chunk: &SourceChunk) -> Vec<Note> {
-        let first = chunk.chunk.start.line;
-        let last = first + crdx_text::line_breaks(&chunk.chunk.text);
-        let runs = self.invalid.take(first..=last);
+    /// Takes the warnings about bytes of a document that are not UTF-8. `place` is that of the document in its source, where
+    /// variables are not replaced yet.
+    pub fn encoding_warnings(&self, chunk: &SourceChunk, place: &Range<Position>) -> Vec<Note> {
+        let runs = self.invalid.take(place, MOST_ENCODING_WARNINGS + 1);
         let warning = |(index, run): (usize, &InvalidRun)| {
             let (first, last) = (run.first, run.last);
             let message = if index == MOST_ENCODING_WARNINGS {
@@ -59,7 +60,7 @@ impl Current {
             };
             chunk.note(Some(run.position), message)
         };
-        runs.iter().enumerate().take(MOST_ENCODING_WARNINGS + 1).map(warning).collect()
+        runs.iter().enumerate().map(warning).collect()
     }
 }
 
@@ -172,5 +173,46 @@ pub fn substituted(
             (chunk, None)
         }
         Err(unknown) => (chunk, Some(unknown)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Input, InputOptions};
+    use crdx_engine::documents::InputEntry;
+
+    /// The lines and columns of the warnings about a text, and `more` for the last one of a document.
+    fn warnings(text: &[u8]) -> Vec<String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let options = InputOptions { any_document: true, ..InputOptions::default() };
+        let entries = Input::open(&[file.path().display().to_string()], options);
+        let shown = entries.map(|entry| match entry {
+            InputEntry::Warning(note) if note.message.starts_with("more") => "more".to_owned(),
+            InputEntry::Warning(note) => note.position.unwrap().to_string(),
+            InputEntry::Document(document) => format!("document {}", document.position()),
+            InputEntry::Problem(note) => note.message,
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn documents_on_one_line_have_the_warnings_of_their_own_bytes() {
+        let text = b"{\"a\":\"\xff\"}{\"b\":1} {\"c\":\"\xc3\xa9\xff\xfe\"}\n{\"d\":\"\xff\"}";
+        let documents = ["1:7", "document 1:1", "document 1:10", "1:25", "document 1:18", "2:7", "document 2:1"];
+        assert_eq!(warnings(text), documents);
+    }
+
+    #[test]
+    fn the_limit_of_warnings_is_that_of_one_document() {
+        let many = b"\xff ".repeat(1200);
+        let ends = [&b"a: "[..], &many, b"\n---\nb: \xff\n---\nc: ", &many, b"\n"].concat();
+        let (first, last): (Vec<_>, Vec<_>) =
+            (0..10).map(|index| (format!("1:{}", 4 + 2 * index), format!("5:{}", 4 + 2 * index))).unzip();
+        let more = || vec!["more".to_owned()];
+        let one = |text: &str| vec![text.to_owned()];
+        let all =
+            [first, more(), one("document 1:1"), one("3:4"), one("document 3:1"), last, more(), one("document 5:1")];
+        assert_eq!(warnings(&ends), all.concat());
     }
 }

@@ -4,56 +4,16 @@
 //! A byte order mark selects the encoding and is removed: UTF-16 in either order is converted, UTF-8 is passed on as it is.
 //! Without one the bytes are UTF-8, in which each invalid sequence becomes U+FFFD.
 
+use super::invalid_bytes::InvalidBytes;
 use crdx_text::Position;
-use crdx_value::lock::lock;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex};
 
 /// The size of the first block: most files fit.
 const FIRST_BLOCK: usize = 1 << 13;
 
 /// The largest size of a block.
 const BLOCK: usize = 1 << 16;
-
-/// The most runs of invalid bytes that are kept until their documents are read.
-const MOST_RUNS: usize = 1000;
-
-/// Bytes next to each other that are not UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidRun {
-    /// The offset of the first byte in the source.
-    pub first: u64,
-    /// The offset of the last byte in the source.
-    pub last: u64,
-    /// The position of the first replacement in the decoded text.
-    pub position: Position,
-}
-
-/// The bytes of a source that were replaced, because they are not UTF-8. Clones share them.
-#[derive(Clone, Debug, Default)]
-pub struct InvalidBytes(Arc<Mutex<VecDeque<InvalidRun>>>);
-
-impl InvalidBytes {
-    fn add(&self, (first, length): (u64, usize), position: Position) {
-        let mut runs = lock(&self.0);
-        let end = first + length as u64;
-        if let Some(run) = runs.back_mut().filter(|run| run.last + 1 == first) {
-            run.last = end - 1;
-        } else if runs.len() < MOST_RUNS {
-            runs.push_back(InvalidRun { first, last: end - 1, position });
-        }
-    }
-
-    /// Takes the runs in these lines. Those before them are in no document, and are removed.
-    pub fn take(&self, lines: RangeInclusive<usize>) -> Vec<InvalidRun> {
-        let mut runs = lock(&self.0);
-        let end = runs.iter().take_while(|run| run.position.line <= *lines.end()).count();
-        let taken = runs.drain(..end);
-        taken.filter(|run| lines.contains(&run.position.line)).collect()
-    }
-}
 
 /// A reader of UTF-8.
 pub struct Decoder<R> {
@@ -248,6 +208,7 @@ fn push(c: char, out: &mut VecDeque<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invalid_bytes::InvalidRun;
 
     /// Returns one byte at a time.
     struct Slow<'a>(&'a [u8]);
@@ -303,10 +264,11 @@ mod tests {
     #[test]
     fn each_run_of_invalid_bytes_has_its_position() {
         let runs = |text: &[u8], (first, last): (usize, usize)| {
+            let lines = Position { line: first, column: 1 }..Position { line: last + 1, column: 1 };
             let found = [InvalidBytes::default(), InvalidBytes::default()];
             Decoder::new(Slow(text), &found[0]).read_to_end(&mut Vec::new()).unwrap();
             Decoder::new(text, &found[1]).read_to_end(&mut Vec::new()).unwrap();
-            let [slow, whole] = found.map(|invalid| invalid.take(first..=last));
+            let [slow, whole] = found.map(|invalid| invalid.take(&lines, 9));
             assert_eq!(slow, whole, "however the bytes come");
             whole
         };

@@ -4,9 +4,10 @@ pub mod commits;
 mod definitions;
 
 use super::content::NoObject;
-use super::decode::{Decoder, InvalidBytes};
+use super::decode::Decoder;
 use super::git::Commit;
 use super::ignore::is_never_read;
+use super::invalid_bytes::InvalidBytes;
 use super::patterns::{self, MAX_DEPTH, Matches, PatternError, Visits};
 use super::remote::Remote;
 use super::remote::url::{self, is_url};

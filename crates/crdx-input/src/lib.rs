@@ -19,6 +19,7 @@ pub mod discovery;
 pub mod files;
 pub mod git;
 mod ignore;
+mod invalid_bytes;
 mod kustomize;
 pub mod packed_path;
 mod patterns;
@@ -31,6 +32,7 @@ pub mod required;
 mod skipped;
 pub mod temp_file;
 pub mod temp_store;
+mod varint;
 mod warnings;
 pub mod watch;
 
@@ -189,6 +191,7 @@ impl Input {
             return;
         }
         let is_first = !current.has_entries && chunk.start.line == 1;
+        let place = chunk.start..chunk.end();
         let variables = current.flux.as_deref().map(|flux| &flux.variables);
         let (chunk, unknown) = substituted(chunk, variables, current.is_rendered.is_some());
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
@@ -255,7 +258,7 @@ impl Input {
             }
         }
         let mut warnings = chunk.warnings(contents);
-        warnings.extend(current.encoding_warnings(&chunk));
+        warnings.extend(current.encoding_warnings(&chunk, &place));
         if self.options.collects_warnings {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }

@@ -1,11 +1,16 @@
 //! Formats a unified diff of an object's YAML before and after a write. Lines set by defaulting are marked, and those that policies
 //! set or remove. Lines that were sent but would not be stored begin with `!` and are not counted.
 
+mod paths;
+mod policies;
+
 use super::{Paint, printable};
+use crdx_engine::report::Admission;
 use crdx_text::Syntax;
 use crdx_text::spans::Spans;
 use crdx_text::yaml::write::to_string;
 use crdx_value::{Map, Value};
+use policies::{Policies, PolicyPaths};
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 use std::collections::BTreeSet;
@@ -29,10 +34,8 @@ pub struct Sides<'a> {
     pub pruned: &'a [&'a str],
     /// Paths that were set by defaulting.
     pub defaulted: &'a [&'a str],
-    /// Paths set by admission policies, with the name of the policy.
-    pub mutated: &'a [(&'a str, &'a str)],
-    /// Paths removed by admission policies, with the value and the name of the policy.
-    pub removed: &'a [(&'a str, &'a Value, &'a str)],
+    /// The effect of admission policies.
+    pub admission: Option<&'a Admission>,
 }
 
 /// Formats an object as YAML; empty for `None`.
@@ -45,15 +48,16 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     if sides.before == Some(sides.after) {
         return None;
     }
-    let removed = not_stored(sides).map(|(_, path)| path);
-    let wanted: BTreeSet<&str> = sides.pruned.iter().copied().chain(removed).collect();
-    let with_pruned = (!wanted.is_empty()).then(|| {
-        let mut whole = sides.after.clone();
-        put_back(&mut whole, sides.sent, &wanted, &mut String::new());
-        whole
-    });
-    let (old, new) = (text(sides.before), to_string(with_pruned.as_ref().unwrap_or(sides.after)));
-    let (marks, old_marks) = (Marks::new(&new, sides), Marks::of_removed(&old, sides));
+    let mut shown = sides.after.clone();
+    let policies =
+        sides.admission.map(|admission| Policies::new(admission, sides.before, &mut shown)).unwrap_or_default();
+    let not_stored = policies.not_stored.iter().map(|(path, _)| path.as_str());
+    let wanted: BTreeSet<&str> = sides.pruned.iter().copied().chain(not_stored).collect();
+    if !wanted.is_empty() {
+        put_back(&mut shown, sides.sent, &wanted, &mut String::new());
+    }
+    let (old, new) = (text(sides.before), to_string(&shown));
+    let (marks, old_marks) = (Marks::new(&new, sides, &policies), Marks::of_removed(&old, &policies));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
     let bold = |text: String| Paint::Bold.when(color, &printable::line(&text)) + "\n";
@@ -78,8 +82,7 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
             let remark = match mark {
                 Mark::Pruned => "  # pruned".to_owned(),
                 Mark::Defaulted => "  # default".to_owned(),
-                Mark::Mutated(index) => policy(sides.mutated.get(index).map(|(_, policy)| *policy)),
-                Mark::Removed(index) => policy(sides.removed.get(index).map(|(.., policy)| *policy)),
+                Mark::Mutated(policy) | Mark::Removed(policy) => format!("  # policy {policy}"),
                 Mark::None => String::new(),
             };
             if !remark.is_empty() {
@@ -89,10 +92,6 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
         }
     }
     Some(out)
-}
-
-fn policy(name: Option<&str>) -> String {
-    name.map_or_else(String::new, |name| format!("  # policy {name}"))
 }
 
 /// Formats the diff of two values with their names; empty if they are equal.
@@ -131,7 +130,7 @@ fn sign(tag: ChangeTag) -> (char, Paint) {
 }
 
 /// Formats `@@ -1,2 +1,3 @@`; pruned lines are not counted.
-fn header(group: &[DiffOp], marks: &Marks) -> String {
+fn header(group: &[DiffOp], marks: &Marks<'_>) -> String {
     let range = |first: usize, count: usize| match count {
         0 => format!("{first},0"),
         1 => format!("{}", first + 1),
@@ -145,18 +144,18 @@ fn header(group: &[DiffOp], marks: &Marks) -> String {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mark {
+enum Mark<'a> {
     #[default]
     None,
     Defaulted,
     Pruned,
-    /// Set by the policy with this index in [`Sides::mutated`].
-    Mutated(usize),
-    /// Removed by the policy with this index in [`Sides::removed`].
-    Removed(usize),
+    /// Set by the policy with this name.
+    Mutated(&'a str),
+    /// Removed by the policy with this name.
+    Removed(&'a str),
 }
 
-impl Mark {
+impl Mark<'_> {
     /// Returns true for a line that is in the request and would not be stored.
     fn is_not_stored(self) -> bool {
         matches!(self, Self::Pruned | Self::Removed(_))
@@ -165,30 +164,24 @@ impl Mark {
 
 /// The marks of the lines of a text.
 #[derive(Default)]
-struct Marks(Vec<Mark>);
+struct Marks<'a>(Vec<Mark<'a>>);
 
-impl Marks {
+impl<'a> Marks<'a> {
     /// Returns the marks of the object after the write.
-    fn new(text: &str, sides: &Sides<'_>) -> Self {
+    fn new(text: &str, sides: &Sides<'_>, policies: &Policies<'a>) -> Self {
         let defaulted = sides.defaulted.iter().map(|path| (*path, Mark::Defaulted));
-        let mutated = sides.mutated.iter().enumerate().map(|(index, (path, _))| (*path, Mark::Mutated(index)));
+        let mutated = policies.set.iter().map(|(path, policy)| (path.as_str(), Mark::Mutated(policy)));
         let pruned = sides.pruned.iter().map(|path| (*path, Mark::Pruned));
-        let removed = not_stored(sides).map(|(index, path)| (path, Mark::Removed(index)));
-        Self::of(text, &defaulted.chain(mutated).chain(pruned).chain(removed).collect::<Vec<_>>())
+        let marks = defaulted.chain(mutated).chain(pruned).chain(removed(&policies.not_stored));
+        Self::of(text, &marks.collect::<Vec<_>>())
     }
 
     /// Returns the marks of the object before the write: what policies remove of the object in the request.
-    fn of_removed(text: &str, sides: &Sides<'_>) -> Self {
-        let removed = sides.removed.iter().enumerate();
-        // An item of a list may have had another index.
-        let is_same = |path: &str, value: &Value| {
-            !path.contains('[') || sides.before.and_then(|before| at_path(before, path)) == Some(value)
-        };
-        let removed = removed.filter(|(_, (path, value, _))| is_same(path, value));
-        Self::of(text, &removed.map(|(index, (path, ..))| (*path, Mark::Removed(index))).collect::<Vec<_>>())
+    fn of_removed(text: &str, policies: &Policies<'a>) -> Self {
+        Self::of(text, &removed(&policies.removed).collect::<Vec<_>>())
     }
 
-    fn of(text: &str, paths: &[(&str, Mark)]) -> Self {
+    fn of(text: &str, paths: &[(&str, Mark<'a>)]) -> Self {
         let mut marks = Self(vec![Mark::None; text.lines().count()]);
         if paths.is_empty() {
             return marks;
@@ -209,7 +202,7 @@ impl Marks {
         marks
     }
 
-    fn at(&self, line: usize) -> Mark {
+    fn at(&self, line: usize) -> Mark<'a> {
         self.0.get(line).copied().unwrap_or_default()
     }
 
@@ -218,32 +211,8 @@ impl Marks {
     }
 }
 
-/// Returns the value at a path; keys may have any characters.
-fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    if path.is_empty() {
-        return Some(value);
-    }
-    match value {
-        Value::Object(members) => members.iter().find_map(|(key, below)| {
-            let rest = path.strip_prefix(key.as_str())?;
-            let is_whole_key = rest.is_empty() || rest.starts_with(['.', '[']);
-            is_whole_key.then(|| at_path(below, rest.strip_prefix('.').unwrap_or(rest))).flatten()
-        }),
-        Value::Array(items) => {
-            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
-            at_path(items.get(index.parse::<usize>().ok()?)?, rest.strip_prefix('.').unwrap_or(rest))
-        }
-        _ => None,
-    }
-}
-
-/// Returns the fields of the request that policies remove and neither object has, with their indexes. If the existing object has one,
-/// its line is removed.
-fn not_stored<'a>(sides: &Sides<'a>) -> impl Iterator<Item = (usize, &'a str)> {
-    let objects = [sides.before, Some(sides.after)];
-    let has = move |path: &str| objects.iter().flatten().any(|object| at_path(object, path).is_some());
-    let removed = sides.removed.iter().enumerate().map(|(index, (path, ..))| (index, *path));
-    removed.filter(move |(_, path)| !has(path))
+fn removed<'p, 'a>(paths: &'p PolicyPaths<'a>) -> impl Iterator<Item = (&'p str, Mark<'a>)> {
+    paths.iter().map(|(path, policy)| (path.as_str(), Mark::Removed(policy)))
 }
 
 /// Inserts the sent values at the paths `wanted` into `whole`, if their parents exist.
@@ -285,10 +254,21 @@ fn put_back(whole: &mut Value, sent: &Value, wanted: &BTreeSet<&str>, path: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crdx_engine::report::admission::{FieldChange, PolicyChange};
     use crdx_text::json;
 
     fn read(text: &str) -> Value {
         json::read(text.as_bytes()).unwrap()
+    }
+
+    /// What policies do to fields: each has the name of its policy, its path, and the values before and after.
+    fn admission(changes: &[(&str, &str, Option<&str>, Option<&str>)]) -> Admission {
+        let change = |(policy, path, before, after): &(&str, &str, Option<&str>, Option<&str>)| {
+            let [before, after] = [before, after].map(|value| value.map(read));
+            let fields = vec![FieldChange { path: (*path).to_owned(), before, after }];
+            PolicyChange { policy: (*policy).to_owned(), fields, ..PolicyChange::default() }
+        };
+        Admission { mutated: changes.iter().map(change).collect(), ..Admission::default() }
     }
 
     #[test]
@@ -296,6 +276,7 @@ mod tests {
         let before = read(r#"{"kind":"K","spec":{"a":1,"list":[{"x":1}],"z":0}}"#);
         let after = read(r#"{"kind":"K","spec":{"a":2,"b":{"c":1},"list":[{"x":1}],"z":0}}"#);
         let sent = read(r#"{"kind":"K","spec":{"a":2,"list":[{"x":1,"xs":[1,2]}],"typo":true,"z":0}}"#);
+        let stamp = admission(&[("stamp", "spec.a", Some("1"), Some("2"))]);
         let sides = Sides {
             name: "k",
             before: Some(&before),
@@ -303,8 +284,7 @@ mod tests {
             sent: &sent,
             pruned: &["spec.list[0].xs", "spec.typo"],
             defaulted: &["spec.b"],
-            mutated: &[("spec.a", "stamp")],
-            removed: &[],
+            admission: Some(&stamp),
         };
         assert_eq!(
             unified(&sides, false).unwrap(),
@@ -312,7 +292,9 @@ mod tests {
         );
         assert_eq!(unified(&Sides { before: Some(&after), ..sides }, false), None);
         assert!(
-            unified(&Sides { pruned: &[], mutated: &[], ..sides }, true).unwrap().contains("\x1b[32m+  a: 2\x1b[0m\n")
+            unified(&Sides { pruned: &[], admission: None, ..sides }, true)
+                .unwrap()
+                .contains("\x1b[32m+  a: 2\x1b[0m\n")
         );
     }
 
@@ -323,8 +305,7 @@ mod tests {
         sent: &Value::Null,
         pruned: &[],
         defaulted: &[],
-        mutated: &[],
-        removed: &[],
+        admission: None,
     };
 
     #[test]
@@ -333,9 +314,11 @@ mod tests {
             r#"{"kind":"K","metadata":{"labels":{"a.b/c":"x"},"name":"m"},"spec":{"a":1,"deep":{"w":2,"x":1},"z":0}}"#,
         );
         let after = read(r#"{"kind":"K","metadata":{"name":"m"},"spec":{"a":1,"deep":{"x":1},"z":0}}"#);
-        let values = [sent.at(&["metadata", "labels"]).unwrap(), sent.at(&["spec", "deep", "w"]).unwrap()];
-        let removed = [("metadata.labels", values[0], "strip"), ("spec.deep.w", values[1], "strip")];
-        let sides = Sides { after: &after, sent: &sent, removed: &removed, ..EMPTY };
+        let strip = admission(&[
+            ("strip", "metadata.labels", Some(r#"{"a.b/c":"x"}"#), None),
+            ("strip", "spec.deep.w", Some("2"), None),
+        ]);
+        let sides = Sides { after: &after, sent: &sent, admission: Some(&strip), ..EMPTY };
         // A new object: the lines are in the manifest, and are not stored.
         assert_eq!(
             unified(&sides, false).unwrap(),
@@ -346,13 +329,45 @@ mod tests {
             unified(&Sides { before: Some(&sent), ..sides }, false).unwrap(),
             "--- LIVE/k\n+++ MERGED/k\n@@ -1,11 +1,8 @@\n kind: K\n metadata:\n-  labels:  # policy strip\n-    a.b/c: x  # policy strip\n   name: m\n spec:\n   a: 1\n   deep:\n-    w: 2  # policy strip\n     x: 1\n   z: 0\n"
         );
-        // The removed item is another one than the item of this index in the existing object.
+    }
+
+    #[test]
+    fn items_that_a_policy_removes_are_shown() {
+        let sent = read(r#"{"spec":{"a":["x","y","z"],"b":[{"n":1},{"n":2,"typo":1},{"n":3}]}}"#);
+        let after = read(r#"{"spec":{"a":["x","w"],"b":[{"d":1,"n":3}]}}"#);
+        let strip = admission(&[
+            ("one", "spec.a", Some(r#"["x","y","z"]"#), Some(r#"["x"]"#)),
+            ("one", "spec.b", Some(r#"[{"n":1},{"n":2},{"d":1,"n":3}]"#), Some(r#"[{"n":2},{"d":1,"n":3}]"#)),
+            ("two", "spec.a", Some(r#"["x"]"#), Some(r#"["x","w"]"#)),
+            ("two", "spec.b", Some(r#"[{"n":2},{"d":1,"n":3}]"#), Some(r#"[{"d":1,"n":3}]"#)),
+        ]);
+        let sides = Sides {
+            after: &after,
+            sent: &sent,
+            pruned: &["spec.b[1].typo"],
+            defaulted: &["spec.b[2].d"],
+            admission: Some(&strip),
+            ..EMPTY
+        };
+        // A new object: the items are in the manifest, and are not stored. Paths of defaults are those of the request.
+        let text = "--- LIVE/k\n+++ MERGED/k\n@@ -0,0 +1,7 @@\n+spec:\n+  a:\n+  - x\n!  - \"y\"  # policy one\n!  - z  # policy one\n+  - w  # policy two\n+  b:\n\
+            !  - \"n\": 1  # policy one\n!  - \"n\": 2  # policy two\n!    typo: 1  # policy two\n+  - d: 1  # default\n+    \"n\": 3\n";
+        assert_eq!(unified(&sides, false).unwrap(), text);
+    }
+
+    #[test]
+    fn items_of_the_existing_object_that_a_policy_removes_are_removed() {
         let before = read(r#"{"kind":"K","spec":{"list":["a","b"]}}"#);
         let after = read(r#"{"kind":"K","spec":{"list":["a"]}}"#);
-        let item = Value::from("c");
-        let removed = [("spec.list[1]", &item, "strip")];
-        let sides = Sides { before: Some(&before), after: &after, sent: &after, removed: &removed, ..EMPTY };
-        assert!(!unified(&sides, false).unwrap().contains("policy"));
+        let strip = |old: &str| admission(&[("strip", "spec.list", Some(old), Some(r#"["a"]"#))]);
+        let shown = |strip: &Admission| {
+            let sides = Sides { before: Some(&before), after: &after, sent: &after, admission: Some(strip), ..EMPTY };
+            unified(&sides, false).unwrap()
+        };
+        let lines = |text: &str| format!("--- LIVE/k\n+++ MERGED/k\n@@ -2,4 +2,3 @@\n spec:\n   list:\n{text}");
+        assert_eq!(shown(&strip(r#"["a","b"]"#)), lines("   - a\n-  - b  # policy strip\n"));
+        // The item of the request is another one than that of the existing object.
+        assert_eq!(shown(&strip(r#"["a","c"]"#)), lines("   - a\n-  - b\n!  - c  # policy strip\n"));
     }
 
     #[test]

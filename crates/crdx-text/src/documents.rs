@@ -125,6 +125,11 @@ impl Chunk {
         starts.get(position.line.saturating_sub(self.start.line)).copied().unwrap_or(self.text.len())
     }
 
+    /// The position after the text in the source.
+    pub fn end(&self) -> Position {
+        Position::at_offset(&self.text, self.text.len()).within(self.start)
+    }
+
     /// Returns true if the document is larger than the maximum; only its beginning is available then.
     pub fn is_too_large(&self) -> bool {
         matches!(self.broken, Some(Broken::TooLarge(_)))

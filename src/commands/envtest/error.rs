@@ -35,7 +35,7 @@ pub enum EnvtestError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The profile cannot be opened.
-    #[error(transparent)]
+    #[error("{}", .0.text())]
     ProfileConnection(#[from] crdx_cluster::Error),
     /// A server of the release does not accept the settings of the profile.
     #[error("{0}")]

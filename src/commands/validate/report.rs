@@ -238,8 +238,6 @@ fn change(item: &ObjectReport) -> Option<String> {
     secrets::hide_values(&item.identity, (before.as_mut(), Some(&mut after)), sent.as_mut());
     let pruned: Vec<&str> = item.pruned.iter().map(|p| p.path.as_str()).filter(|_| item.sent.is_some()).collect();
     let defaulted: Vec<&str> = item.defaulted.iter().map(|(path, _)| path.as_str()).collect();
-    let mutated: Vec<_> = item.admission.iter().flat_map(|admission| admission.set()).collect();
-    let removed: Vec<_> = item.admission.iter().flat_map(|admission| admission.removed()).collect();
     let sides = Sides {
         name: &file_name(&item.identity),
         before: before.as_ref(),
@@ -247,8 +245,7 @@ fn change(item: &ObjectReport) -> Option<String> {
         sent: sent.as_ref().unwrap_or(&after),
         pruned: &pruned,
         defaulted: &defaulted,
-        mutated: &mutated,
-        removed: &removed,
+        admission: item.admission.as_deref(),
     };
     difference::unified(&sides, false)
 }

@@ -88,6 +88,20 @@ fn a_profile_has_no_secret_and_says_what_it_lacks() {
 }
 
 #[test]
+fn a_note_has_no_body_of_an_answer_without_a_message() {
+    let place = TestDir::new("profile-index");
+    let index = format!("{{\n  \"paths\": [\n    {}\n  ]\n}}", vec!["\"/healthz\""; 50].join(",\n    "));
+    let fake = Fake::serve(move |path, _| match path {
+        "/metrics" => Reply::Json(404, index.clone()),
+        _ => cluster(path, "100m"),
+    });
+    let said = place.run(&format!("fetch --from-cluster --profile prod --server {} --no-cache", fake.url));
+    said.ends(2, &["those of its version are simulated: the cluster answered 404 to GET /metrics\n"]);
+    let description = fs::read_to_string(place.0.join("prod/profile.yaml")).unwrap();
+    assert!(!description.contains("healthz"), "{description}");
+}
+
+#[test]
 fn the_verdict_is_that_of_the_cluster() {
     let place = TestDir::new("profile-verdicts");
     drop(saved(&place, "prod", "100m"));
@@ -233,5 +247,9 @@ fn suites_run_with_the_settings_of_a_profile() {
     place.write("widgets.testsuite.yaml", "apiVersion: apiextensions.k8s.io/v1\nname: widgets\ncrd: crd.yaml\ntests:\n  onCreate:\n  - name: small\n    initial: |\n      apiVersion: fake.example.com/v1\n      kind: Widget\n      spec: {size: 4}\n");
     place.run("test widgets.testsuite.yaml --profile prod").ends(0, &["1.37"]);
     place.run("test widgets.testsuite.yaml --profile none").ends(2, &["there is no profile in this folder"]);
+    fs::create_dir(place.0.join("broken")).unwrap();
+    place.write("broken/profile.yaml", "[");
+    let said = place.run("test widgets.testsuite.yaml --profile broken").ends(2, &["broken/profile.yaml"]);
+    assert_eq!((said.err.matches("error: ").count(), said.err.matches("\nhelp: ").count()), (1, 1), "{}", said.err);
     place.run("test widgets.testsuite.yaml --profile prod --profile prod").ends(2, &["this command reads one profile"]);
 }

@@ -53,9 +53,9 @@ impl Error {
         self.code == Some(403)
     }
 
-    /// The message and the help, as printed.
+    /// The message and the help. `error: ` is added where it is printed.
     pub fn text(&self) -> String {
-        let help = self.help.as_ref().map_or_else(String::new, |help| format!("help: {help}\n"));
-        format!("error: {}\n{help}", self.message)
+        let help = self.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {help}"));
+        format!("{}{help}", self.message)
     }
 }

@@ -116,12 +116,9 @@ impl Admission {
         })
     }
 
-    /// Returns the fields that policies remove, each with its value and the name of the policy.
-    pub fn removed(&self) -> impl Iterator<Item = (&str, &Value, &str)> {
-        self.mutated.iter().flat_map(|change| {
-            let removed = change.fields.iter().filter(|field| field.after.is_none());
-            removed.filter_map(|field| Some((field.path.as_str(), field.before.as_ref()?, change.policy.as_str())))
-        })
+    /// Returns true if a policy removes a field.
+    pub fn removes_fields(&self) -> bool {
+        self.mutated.iter().flat_map(|change| &change.fields).any(|field| field.after.is_none())
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// The types of findings of this program: none is the server's, and none decides a verdict.
-const TYPES: [&str; 47] = [
+const TYPES: [&str; 48] = [
     "AvoidableTransition",
     "BooleanField",
     "ConditionsList",
@@ -50,6 +50,7 @@ const TYPES: [&str; 47] = [
     "TimeName",
     "Unbounded",
     "UnchangedUpdate",
+    UNKNOWN_FIELD_MANAGERS,
     "Unsatisfiable",
     "UnsatisfiableRule",
     "Unservable",
@@ -72,6 +73,9 @@ pub const JOINED_DOCUMENTS: &str = "JoinedDocuments";
 
 /// The type of a field that would be dropped and that no error or warning names.
 pub const DROPPED_FIELD: &str = "droppedField";
+
+/// The type of a warning about fields that an apply removes or keeps, depending on unknown field managers.
+pub const UNKNOWN_FIELD_MANAGERS: &str = "UnknownFieldManagers";
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

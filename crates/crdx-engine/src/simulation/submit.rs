@@ -22,9 +22,11 @@ use crate::simulation::generated_name;
 use crate::simulation::identity::FieldLocator;
 use crate::simulation::kubectl_errors;
 use crate::simulation::object::{Kind, Object};
+use crdx_server::server::Response;
 use crdx_value::{Value, group_version, suggest};
 use exchange::{Address, Exchange};
 use existing::Existence;
+use field_managers::UnknownOutcome;
 use send::Submission;
 
 /// Reads the existing object, sends `object` and reports the response. `created` are the objects of earlier inputs.
@@ -131,13 +133,24 @@ fn send(
         Some(after) => EarlierObject::put(submission.context.store, &after, None),
         None => earlier,
     };
-    let is_of_object = submission.context.updates.request_kind.subresource.is_none();
+    let request_kind = &submission.context.updates.request_kind;
+    let is_of_object = request_kind.subresource.is_none();
     let status = dropped_status::given_status(&object).filter(|_| is_of_object);
+    let to_owner = if submission.hides_managers { submission.response_to_owner(object.clone()) } else { None };
+    let outcome = |response: &Response| UnknownOutcome::between(response, to_owner.as_ref()?);
+    let completed = |simulated: Simulated, outcome: Option<UnknownOutcome>| match outcome {
+        Some(outcome) => {
+            Simulated { item: outcome.report(simulated.item, request_kind, submission.locator), ..simulated }
+        }
+        None => simulated,
+    };
     match submission.send(object) {
         // The response shares a written object with the server, which need not copy it if it is withdrawn.
         Ok(answer) if answer.response.code < 300 => {
             let after = end(exchange);
+            let outcome = outcome(&answer.response);
             let simulated = report::of_answer(submission, (answer, status.as_ref()), identity.clone());
+            let simulated = completed(simulated, outcome);
             if submission.absent.is_none() { Simulated { stored: after, ..simulated } } else { simulated }
         }
         Ok(answer) if submission.hides_managers && field_managers::is_conflict(&answer.response) => {
@@ -145,7 +158,8 @@ fn send(
             Simulated { item, stored: end(exchange) }
         }
         Ok(answer) => {
-            let simulated = report::of_answer(submission, (answer, None), identity.clone());
+            let outcome = outcome(&answer.response);
+            let simulated = completed(report::of_answer(submission, (answer, None), identity.clone()), outcome);
             Simulated { stored: end(exchange), ..simulated }
         }
         Err(error) => Simulated { item: unsent(error, identity.clone(), submission.locator), stored: end(exchange) },

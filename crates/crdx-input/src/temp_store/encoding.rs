@@ -1,7 +1,9 @@
 //! Encodes values as bytes that are quick to write and to read: one byte for the type, then the content, with the number
 //! of bytes, items or members before it. Only this program reads them.
 
+use crate::varint;
 use crdx_value::{Map, Value, number};
+use std::iter;
 
 const NULL: u8 = 0;
 const FALSE: u8 = 1;
@@ -53,13 +55,8 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a count with seven bits in each byte, lowest first; all bytes but the last have the eighth bit.
-fn write_count(out: &mut Vec<u8>, mut count: usize) {
-    while count >= 0x80 {
-        out.push(count as u8 | 0x80);
-        count >>= 7;
-    }
-    out.push(count as u8);
+fn write_count(out: &mut Vec<u8>, count: usize) {
+    varint::write(out, count as u64);
 }
 
 /// Decodes the value at the start of `bytes`, and removes its bytes. Numbers are those that JSON would give: a float
@@ -97,15 +94,7 @@ fn eight(bytes: &mut &[u8]) -> Option<[u8; 8]> {
 }
 
 fn count(bytes: &mut &[u8]) -> Option<usize> {
-    let mut count = 0;
-    for shift in (0..usize::BITS).step_by(7) {
-        let next = byte(bytes)?;
-        count |= usize::from(next & 0x7f) << shift;
-        if next < 0x80 {
-            return Some(count);
-        }
-    }
-    None
+    usize::try_from(varint::read(iter::from_fn(|| byte(bytes)))?).ok()
 }
 
 fn text(bytes: &mut &[u8]) -> Option<String> {

@@ -14,7 +14,7 @@ use super::{
         field_set::field_set,
         validate::{Validation, validate},
     },
-    updater::{Conflict, Failure, Owners, Updater, Versions},
+    updater::{Conflict, Failure, Owner, Owners, Updater, Versions},
 };
 use crate::pipeline::object_meta;
 use crdx_value::GoError;
@@ -61,6 +61,8 @@ pub(crate) struct FieldManager<'a> {
     pub now: &'a str,
     /// The release of the server.
     pub release: Release,
+    /// True if the manager of an apply owns all fields of an object without managedFields, and not `before-first-apply`.
+    pub owns_untracked_fields: bool,
 }
 
 fn managed_fields(object: &Value) -> Option<&Value> {
@@ -263,6 +265,12 @@ impl FieldManager<'_> {
                     ApplyRefusal::Internal(format!("failed to create manager for existing fields: {e}").into())
                 })?;
             managed.cap();
+            if self.owns_untracked_fields {
+                let applied = |owner: Owner| Owner { applied: true, ..owner };
+                let id = || self.identity(manager, "Apply");
+                managed.owners =
+                    std::mem::take(&mut managed.owners).into_values().map(|owner| (id(), applied(owner))).collect();
+            }
         }
         if managed_fields(patch).is_some_and(is_readable) {
             return Err(ApplyRefusal::BadRequest("metadata.managedFields must be nil".to_owned()));
@@ -440,6 +448,7 @@ mod tests {
             subresource: "",
             now: "2026-01-01T00:00:00Z",
             release: Release::NEWEST,
+            owns_untracked_fields: false,
         }
     }
 
@@ -467,6 +476,20 @@ mod tests {
         );
         let entries = json::to_string(managed_fields(&less).unwrap());
         assert!(entries.contains(r#""f:l":{"k:{\"k\":\"y\"}":{".":{},"f:k":{}}}"#), "{entries}");
+    }
+
+    #[test]
+    fn untracked_fields_may_be_those_of_the_applier() {
+        let versions = versions();
+        let live = object_with(r#"{"a":1,"b":2,"l":[{"k":"x"},{"k":"y"}]}"#);
+        let applied = |owns_untracked_fields| {
+            let fields = FieldManager { owns_untracked_fields, ..manager(&versions) };
+            let object =
+                fields.apply(&live, &object_with(r#"{"a":1,"l":[{"k":"y"}]}"#), "one", false, &|_, _| {}).unwrap();
+            json::to_string(object.get("spec").unwrap())
+        };
+        assert_eq!(applied(false), r#"{"a":1,"b":2,"l":[{"k":"x"},{"k":"y"}]}"#);
+        assert_eq!(applied(true), r#"{"a":1,"l":[{"k":"y"}]}"#);
     }
 
     #[test]

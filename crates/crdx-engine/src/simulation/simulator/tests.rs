@@ -324,6 +324,68 @@ fn conflicts_with_an_old_object_without_field_managers_are_not_decided() {
 }
 
 #[test]
+fn fields_of_an_old_object_without_field_managers_are_not_silent() {
+    let server_side = || RequestKind { verb: Verb::ServerSide, ..RequestKind::default() };
+    let last = |definition: String, old: &str| {
+        let simulator = simulator_of(server_side(), Some(old));
+        reports_of(&simulator, &[definition, kite(8)].concat()).pop().unwrap()
+    };
+    let same = kite(8).replacen("name: a", "name: a, uid: u", 1);
+    let tagged = same.replacen("uid: u", "uid: u, labels: {team: x}, annotations: {a/b: c}", 1);
+    let report = last(definition(), &tagged);
+    assert_eq!(report.verdict, Verdict::Accepted);
+    let [warning] = report.warnings.as_slice() else { panic!("{:?}", report.warnings) };
+    assert_eq!(warning.kind, "UnknownFieldManagers");
+    let message = "the old object has no managedFields: fields and list items that the new one leaves out are kept here, but \
+                   removed if \"kubectl\" applied them before: metadata.annotations, metadata.labels";
+    assert_eq!(warning.message, message);
+    // Nothing depends on the managers, or they are known.
+    assert_eq!(last(definition(), &same).warnings, []);
+    assert_eq!(last(definition(), &tagged.replacen("uid: u", "uid: u, managedFields: []", 1)).warnings, []);
+    assert_eq!(last(definition(), &kite(8)).warnings, []);
+    // The new object is valid only with a field of the old one.
+    let strict = definition().replacen(
+        "properties:\n              length",
+        "required: [colour]\n            properties:\n              colour: {type: string}\n              length",
+        1,
+    );
+    assert_ne!(strict, definition());
+    let coloured = same.replacen("length: 8", "length: 8, colour: red", 1);
+    let report = last(strict.clone(), &coloured);
+    assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.errors);
+    assert!(report.reason.contains("and the server rejects the object without these fields: "), "{}", report.reason);
+    // The new object is invalid only with a field of the old one.
+    let strict = strict.replacen("required: [colour]", "maxProperties: 1", 1);
+    let report = last(strict, &coloured.replacen("length: 8, ", "", 1));
+    assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.errors);
+    assert!(report.reason.contains("and the server rejects the object with these fields: "), "{}", report.reason);
+}
+
+#[test]
+fn fields_of_other_kinds_without_field_managers_are_not_silent() {
+    let request_kind = RequestKind { verb: Verb::ServerSide, ..RequestKind::default() };
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: x}}\n";
+    for (old, new, fields) in [
+        (map.replacen("a: x", "a: x, b: z", 1).replacen("name: a", "name: a, uid: u", 1), map.to_owned(), "data.b"),
+        (
+            map.replacen("name: a", "name: a, uid: u, finalizers: [a/b, a/c]", 1),
+            map.replacen("name: a", "name: a, finalizers: [a/b]", 1),
+            "metadata.finalizers (items)",
+        ),
+        (
+            definition().replacen("name: kites", "labels: {team: x}, uid: u, name: kites", 1),
+            definition(),
+            "metadata.labels",
+        ),
+    ] {
+        let report = reports_of(&simulator_of(request_kind.clone(), Some(&old)), &new).remove(0);
+        assert_eq!(report.verdict, Verdict::Accepted, "{old} {} {:?}", report.reason, report.errors);
+        let [warning] = report.warnings.as_slice() else { panic!("{old}: {:?}", report.warnings) };
+        assert!(warning.message.ends_with(&format!("applied them before: {fields}")), "{}", warning.message);
+    }
+}
+
+#[test]
 fn an_old_manifest_may_violate_its_crd() {
     let definition = definition().replacen("maximum: 100", "minimum: 3", 1);
     let simulator = simulator_of(RequestKind { verb: Verb::ServerSide, ..RequestKind::default() }, Some(&kite(1)));

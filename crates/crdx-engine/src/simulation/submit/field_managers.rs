@@ -1,12 +1,26 @@
-//! Conflicts of a server-side apply with an old object whose field managers are not known, because `kubectl get` leaves
-//! `managedFields` out.
+//! A server-side apply to an old object whose field managers are not known, because `kubectl get` leaves `managedFields` out.
+//!
+//! The API server takes such fields for those of the manager `before-first-apply`. But the object of the cluster has managers. If
+//! another manager owns a field whose value changes, the apply conflicts; and fields that the new object leaves out are removed if
+//! the same manager applied them before. Both extremes are simulated: the manager owns nothing, or everything.
 
 use super::exchange::ExistingObject;
-use crate::kubectl::Verb;
+use crate::kubectl::request::RequestOptions;
+use crate::kubectl::send::{self, ObjectTarget, Sender};
+use crate::kubectl::written_metadata::without_written_metadata;
+use crate::kubectl::{Operation, RequestKind, Verb};
+use crate::report::severity::UNKNOWN_FIELD_MANAGERS;
+use crate::report::{Diagnostic, Difference, ObjectReport};
 use crate::simulation::context::SimulationContext;
+use crate::simulation::identity::FieldLocator;
 use crate::simulation::unsent::Unsent;
-use crdx_server::server::{Response, ResponseBody};
+use crdx_server::server::{Request, Response, ResponseBody, Server};
 use crdx_value::Value;
+
+/// The number of fields that a message names.
+const MAX_FIELDS: usize = 5;
+/// The help for the verdict and for fields.
+const EXPORT: &str = "export the old object with `kubectl get -o yaml --show-managed-fields`";
 
 /// Returns true if the managers of the fields of an existing object are not known: a server wrote it, and the file does not say
 /// who owns what.
@@ -31,8 +45,123 @@ pub fn is_conflict(response: &Response) -> bool {
 
 /// The reason why it is not known whether an apply conflicts.
 pub fn unknown() -> Unsent {
-    let help = "export the old object with `kubectl get -o yaml --show-managed-fields`, or give --force-conflicts";
     let message =
         "a field would change, and the old object has no managedFields, which say whether another manager owns it";
-    Unsent::from(message.to_owned()).with_help(Some(help.to_owned()))
+    Unsent::from(message.to_owned()).with_help(Some(format!("{EXPORT}, or give --force-conflicts")))
+}
+
+/// Sends requests of a manager that owns all fields of the existing object.
+#[derive(Debug)]
+struct OwnerOfAll<'a>(Option<&'a dyn Sender>);
+
+impl Sender for OwnerOfAll<'_> {
+    fn send(&self, server: &Server, mut request: Request) -> Response {
+        (request.owns_untracked_fields, request.hides_dry_run) = (true, true);
+        match self.0 {
+            Some(sender) => sender.send(server, request),
+            None => server.handle_owned(request),
+        }
+    }
+}
+
+/// Returns the response if the manager owned all fields of the existing object. Nothing is stored. `None` if kubectl would send no
+/// request.
+pub fn response_to_owner(
+    server: &Server,
+    target: ObjectTarget<'_>,
+    object: Value,
+    request_kind: &RequestKind,
+    options: RequestOptions,
+) -> Option<Response> {
+    let sender = OwnerOfAll(target.sender);
+    let target = ObjectTarget { sender: Some(&sender), ..target };
+    let options = RequestOptions { dry_run: true, table: false, ..options };
+    send::send(server, target, object, request_kind, options).ok().map(|outcome| outcome.response)
+}
+
+/// What depends on the managers of fields.
+pub enum UnknownOutcome {
+    /// The server rejects the object, with this message, if the fields are removed.
+    RejectedWithout(String),
+    /// The server rejects the object, with this message, if the fields are kept.
+    RejectedWith(String),
+    /// Whether these fields and items are removed.
+    Fields(Vec<String>),
+}
+
+impl UnknownOutcome {
+    /// Compares the answer to an apply with the one to a manager that owns all fields. `None` if nothing depends on the managers.
+    pub fn between(answer: &Response, to_owner: &Response) -> Option<Self> {
+        let (ResponseBody::Json(kept), ResponseBody::Json(removed)) = (&answer.body, &to_owner.body) else {
+            return None;
+        };
+        let message = |status: &Value| status.str_at(&["message"]).unwrap_or_default().to_owned();
+        match (answer.code < 300, to_owner.code < 300) {
+            (true, true) => removed_fields(kept, removed),
+            (true, false) => Some(Self::RejectedWithout(message(removed))),
+            (false, true) => Some(Self::RejectedWith(message(kept))),
+            (false, false) => None,
+        }
+    }
+
+    /// Adds what is not known to the item of the answer.
+    pub fn report(
+        self,
+        mut item: ObjectReport,
+        request_kind: &RequestKind,
+        locator: &dyn FieldLocator,
+    ) -> ObjectReport {
+        let manager = request_kind.field_manager(Operation::ServerSideApply);
+        let unknown = "the old object has no managedFields: fields and list items that the new one leaves out are";
+        let cannot_tell = |reason: String, item: ObjectReport| {
+            Unsent::from(format!("{unknown} {reason}")).with_help(Some(EXPORT.to_owned())).item(item.identity, locator)
+        };
+        match self {
+            Self::RejectedWithout(message) => {
+                let reason = format!(
+                    "removed if {manager:?} applied them before, and the server rejects the object without these fields: {message}"
+                );
+                cannot_tell(reason, item)
+            }
+            Self::RejectedWith(message) => {
+                let reason = format!(
+                    "kept unless {manager:?} applied them before, and the server rejects the object with these fields: {message}"
+                );
+                cannot_tell(reason, item)
+            }
+            Self::Fields(paths) => {
+                let fields = named(&paths);
+                item.warnings.push(Diagnostic {
+                    kind: UNKNOWN_FIELD_MANAGERS.to_owned(),
+                    message: format!("{unknown} kept here, but removed if {manager:?} applied them before: {fields}"),
+                    location: Some(item.location.clone()),
+                    help: Some(EXPORT.to_owned()),
+                    ..Diagnostic::default()
+                });
+                item
+            }
+        }
+    }
+}
+
+/// Compares the objects after both requests.
+fn removed_fields(kept: &Value, removed: &Value) -> Option<UnknownOutcome> {
+    let [kept, removed] = [kept, removed].map(|object| without_written_metadata(object.clone()));
+    let Difference { lost, changed, .. } = Difference::between(&kept, &removed, &Value::Null);
+    let changed = changed.into_iter().map(|(path, kept, _)| match kept {
+        Value::Array(_) => format!("{path} (items)"),
+        _ => path,
+    });
+    let mut paths: Vec<String> = lost.into_iter().map(|(path, _)| path).chain(changed).collect();
+    paths.sort();
+    (!paths.is_empty()).then_some(UnknownOutcome::Fields(paths))
+}
+
+/// Formats `spec.a, spec.b and 2 more`.
+fn named(paths: &[String]) -> String {
+    let named = paths.get(..MAX_FIELDS).unwrap_or(paths).join(", ");
+    match paths.len().saturating_sub(MAX_FIELDS) {
+        0 => named,
+        rest => format!("{named} and {rest} more"),
+    }
 }

@@ -38,7 +38,7 @@ pub fn of_answer(
     item.hidden = hidden_errors(submission, &item);
     dropped_status::report(&mut item, status, resource, locator);
     // Otherwise only pruned fields and those that policies remove are shown as they were sent.
-    let has_removed = || item.admission.as_ref().is_some_and(|admission| admission.removed().next().is_some());
+    let has_removed = || item.admission.as_ref().is_some_and(|admission| admission.removes_fields());
     let is_changed = || !item.pruned.is_empty() || has_removed();
     let shows_sent =
         context.updates.compares.is_some_and(|options| options.keeps_sent || is_changed()) && item.answer.is_some();

@@ -1,6 +1,7 @@
 //! Sends an object: as a dry run if it does not exist, and otherwise to the server that stores the existing object.
 
 use super::exchange::Address;
+use super::field_managers;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{self, ObjectTarget};
 use crate::kubectl::short_create;
@@ -69,6 +70,12 @@ impl Submission<'_> {
             Some(operation) => self.send_absent(object, operation),
             None => self.update(object, RequestOptions { dry_run: false, ..self.context.request_options }),
         }
+    }
+
+    /// Returns the response to an apply if its manager owned all fields of the existing object.
+    pub fn response_to_owner(&self, object: Value) -> Option<Response> {
+        let (kind, options) = (&self.context.updates.request_kind, self.context.request_options);
+        field_managers::response_to_owner(self.server, self.target(), object, kind, options)
     }
 
     /// Sends an object that does not exist. A dry run is sufficient: its response is the object that would be stored.
