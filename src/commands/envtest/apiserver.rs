@@ -395,7 +395,11 @@ mod tests {
             ("--secure-port=0", "--secure-port: 0 is not a port: give one from 1 to 65535"),
             ("--tls-cert-file=a", "--tls-cert-file needs --tls-private-key-file"),
             ("--tls-private-key-file=a", "--tls-private-key-file needs --tls-cert-file"),
-            ("--profile=/none", "cannot read /none/profile.yaml: No such file or directory (os error 2)"),
+            (
+                "--profile=/none",
+                "cannot read /none/profile.yaml: No such file or directory (os error 2)\n\
+                help: write one with kubectl crdx fetch --from-cluster --profile FOLDER",
+            ),
             ("--bind-address=localhost", "--bind-address: \"localhost\" is not an IP address"),
             (
                 "--feature-gates=A=maybe",

@@ -2,7 +2,7 @@
 //! next write of stored objects.
 
 use super::report::policies;
-use super::side::OperatorSide;
+use super::side::{OperatorSide, kind_and_name};
 use crdx_engine::rehearsal::policies::{Effects, PolicyRehearsal, ReadDefinition};
 use crdx_engine::report::admission::PolicyChange;
 use crdx_engine::report::{ObjectReport, RunNote, SourceLocation, Verdict};
@@ -127,7 +127,7 @@ impl<'a> AdmissionUpgrade<'a> {
         let servers = (server(&upgrade.old, old_release), server(&upgrade.new, new_release));
         let before: Vec<(&Object, Value)> =
             old.admission().map(|object| (object, stored(servers.0.as_ref(), object))).collect();
-        let same = |one: &Object, other: &Object| key(one) == key(other);
+        let same = |one: &Object, other: &Object| kind_and_name(one) == kind_and_name(other);
         for object in new.admission() {
             let after = stored(servers.1.as_ref(), object);
             let old = before.iter().find(|(old, _)| same(old, object)).map(|(_, stored)| stored);
@@ -190,14 +190,9 @@ fn prepared(
     reading::standalone(&objects, &sides.reading, release, crds, sides.now, show, notes)
 }
 
-fn key(object: &Object) -> (&str, &str) {
-    let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default();
-    (text(&["kind"]), text(&["metadata", "name"]))
-}
-
 /// Returns an object as a server stores it, with defaults; as it was given, if the server refuses it.
 fn stored(server: Option<&Server>, object: &Object) -> Value {
-    let (kind, name) = key(object);
+    let (kind, name) = kind_and_name(object);
     let definition = format!("{}.{}", plural(kind), GROUP);
     let stored = server.and_then(|server| server.stored(&definition, "", name));
     stored.map_or_else(|| object.value().clone(), |stored| Value::clone(&stored))
@@ -209,7 +204,7 @@ fn deciding(stored: &Value) -> [Option<Value>; 2] {
 }
 
 fn changed(object: &Object, old: Option<&Value>, new: &Value) -> AdmissionObject {
-    let (kind, name) = key(object);
+    let (kind, name) = kind_and_name(object);
     let webhooks = webhooks(new).map(|webhook| {
         let before = old.and_then(|old| webhooks(old).find(|other| other.get("name") == webhook.get("name")));
         changed_webhook(
@@ -230,7 +225,7 @@ fn changed(object: &Object, old: Option<&Value>, new: &Value) -> AdmissionObject
 }
 
 fn removed_object(object: &Object, stored: &Value) -> AdmissionObject {
-    let (kind, name) = key(object);
+    let (kind, name) = kind_and_name(object);
     let webhooks = webhooks(stored).map(|webhook| changed_webhook(webhook, AdmissionChange::Removed)).collect();
     let location = object.finder().start();
     AdmissionObject {

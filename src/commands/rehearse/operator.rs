@@ -12,15 +12,16 @@ use super::planned::{
 use super::policies::matched_resources;
 use super::report::operator::OperatorReport;
 use super::side::OperatorSide;
-use super::update::{Upgrade, group_and_kind};
+use super::update::{RehearsedDefinition, Upgrade, group_and_kind};
 use crate::commands::error::Error;
 use crate::commands::exit::Exit;
 use crate::commands::flags::{self, Color};
 use crate::commands::sink::{Ending, Sink, Streams};
 use crate::commands::terminal;
-use crdx_engine::rehearsal::Plan;
 use crdx_engine::rehearsal::policies::ReadDefinition;
+use crdx_engine::rehearsal::{Plan, Releases};
 use crdx_engine::report::RunNote;
+use crdx_engine::simulation::admission::Admission;
 use crdx_engine::simulation::identity::{self, FieldLocator};
 use crdx_engine::simulation::object::Object;
 use crdx_input::InputOptions;
@@ -64,25 +65,10 @@ pub fn run(
     let sides = Sides { reading, now: terminal::now() };
     let (new_side, old_side) = ((&new, releases.new), (&old, releases.old));
     let mut admission = AdmissionUpgrade::new(&sides, new_side, old_side);
-    let mut olds: BTreeMap<String, Value> =
-        old.definitions.iter().map(|old| (old.name().to_owned(), old.value.clone())).collect();
-    let mut planned = Vec::new();
-    let mut pairs = Vec::new();
-    for one in &new.definitions {
-        let given = olds.remove(one.name());
-        let old = if reads_old { existing_crd(&live, one.name())? } else { given };
-        let read = old.clone().filter(|_| reads_old);
-        pairs.push((old.clone(), Some(one)));
-        planned.push(plan(one, old, read, releases, args.printed_tries(), &admission)?);
-    }
-    let is_deleted = |name: &str| olds.contains_key(name);
-    let removed = old.definitions.iter().filter(|old| is_deleted(old.name()));
-    let deleted: Vec<DeletedDefinition> = removed.map(|old| deletion(old, releases)).collect::<Result<_, _>>()?;
-    pairs.extend(olds.values().map(|old| (Some(old.clone()), None)));
-    let matrix = {
-        let pairs: Vec<_> = pairs.iter().map(|(old, new)| (old.as_ref(), *new)).collect();
-        MatrixPlan::new(&pairs, &all_releases(args)?)?
-    };
+    let existing = if reads_old { Existing::Cluster(&live) } else { Existing::Given };
+    let DefinitionPlans { mut planned, deleted, pairs } = plans(args, (&new, &old), existing, releases, &admission)?;
+    let pairs: Vec<_> = pairs.iter().map(|(old, new)| (old.as_ref(), *new)).collect();
+    let matrix = MatrixPlan::new(&pairs, &all_releases(args)?)?;
     let matrix = matrix.matrix(&namespace);
     let mut baseline = args.baseline.open()?;
     if let Some(baseline) = &mut baseline {
@@ -113,31 +99,9 @@ pub fn run(
     if has_files(args) {
         run.files(options)?;
     } else {
-        let connection = live.connection()?;
-        let updated = planned.iter().map(|one| (&one.plan, one.read.clone()));
-        let mut listed = Vec::new();
-        let mut removed = Vec::new();
-        for one in &deleted {
-            // A cluster without the CRD has no objects of it.
-            if existing_crd(&live, &one.name)?.is_some() {
-                removed.push((&one.plan, None));
-            }
-        }
-        for (plan, definition) in updated.chain(removed) {
-            if let Some(path) = plan.collection() {
-                listed.push(plan.name.clone());
-                run.collection(connection, Collection { path, definition, types: None })?;
-            }
-        }
-        let matched = admission
-            .given()
-            .map(|given| matched_resources(connection, &|group, plural| matches(given, group, plural)));
-        let matched = matched.transpose()?;
-        for (resource, definition) in matched.unwrap_or_default() {
-            if !listed.contains(&format!("{}.{}", resource.plural, resource.group)) {
-                let types = (group_version::api_version(&resource.group, &resource.version), resource.kind.clone());
-                run.collection(connection, Collection { path: resource.path(None), definition, types: Some(types) })?;
-            }
+        let stored = stored_objects(&live, (&planned, &deleted), admission.given())?;
+        for collection in stored {
+            run.collection(live.connection()?, collection)?;
         }
     }
     notes.extend(input_notes(options, &args.severities.map()));
@@ -145,6 +109,82 @@ pub fn run(
     let all = ReleaseSet::from_releases([releases.old, releases.new]).unwrap_or_else(|| releases.new.into());
     let report = sink.finish(&Ending { notes: &notes, releases: &all })?;
     Ok(report.exit())
+}
+
+/// The source of the CRDs that are replaced.
+#[derive(Clone, Copy)]
+enum Existing<'a> {
+    /// The old side.
+    Given,
+    Cluster(&'a Live),
+}
+
+/// The updates and deletions of the CRDs of an operator.
+struct DefinitionPlans<'a> {
+    planned: Vec<PlannedDefinition>,
+    deleted: Vec<DeletedDefinition>,
+    /// The old and the new form of each CRD.
+    pairs: Vec<(Option<Value>, Option<&'a RehearsedDefinition>)>,
+}
+
+/// Plans the update of each CRD of the new side, and the deletion of those that only the old side has.
+fn plans<'a>(
+    args: &args::Rehearse,
+    (new, old): (&'a OperatorSide, &OperatorSide),
+    existing: Existing<'_>,
+    releases: Releases,
+    admission: &AdmissionUpgrade<'_>,
+) -> Result<DefinitionPlans<'a>, Error> {
+    let mut olds: BTreeMap<&str, Value> = old.definitions.iter().map(|old| (old.name(), old.value.clone())).collect();
+    let (mut planned, mut pairs) = (Vec::new(), Vec::new());
+    for one in &new.definitions {
+        let given = olds.remove(one.name());
+        let (old, read) = match existing {
+            Existing::Given => (given, None),
+            Existing::Cluster(live) => {
+                let old = existing_crd(live, one.name())?;
+                (old.clone(), old)
+            }
+        };
+        pairs.push((old.clone(), Some(one)));
+        planned.push(plan(one, old, read, releases, args.printed_tries(), admission)?);
+    }
+    let removed = old.definitions.iter().filter(|old| olds.contains_key(old.name()));
+    let deleted = removed.map(|old| deletion(old, releases)).collect::<Result<_, _>>()?;
+    pairs.extend(olds.into_values().map(|old| (Some(old), None)));
+    Ok(DefinitionPlans { planned, deleted, pairs })
+}
+
+/// Returns the collections of a cluster whose objects the upgrade concerns: those of the CRDs, and of the resources for which a new
+/// policy or webhook has a rule.
+fn stored_objects(
+    live: &Live,
+    (planned, deleted): (&[PlannedDefinition], &[DeletedDefinition]),
+    admission: Option<&Admission>,
+) -> Result<Vec<Collection>, Error> {
+    let mut plans: Vec<(&Plan, Option<Value>)> = planned.iter().map(|one| (&one.plan, one.read.clone())).collect();
+    for one in deleted {
+        // A cluster without the CRD has no objects of it.
+        if existing_crd(live, &one.name)?.is_some() {
+            plans.push((&one.plan, None));
+        }
+    }
+    let (mut listed, mut found) = (Vec::new(), Vec::new());
+    for (plan, definition) in plans {
+        if let Some(path) = plan.collection() {
+            listed.push(plan.name.as_str());
+            found.push(Collection { path, definition, types: None });
+        }
+    }
+    let Some(admission) = admission else { return Ok(found) };
+    let is_matched = |group: &str, plural: &str| matches(admission, group, plural);
+    for (resource, definition) in matched_resources(live.connection()?, &is_matched)? {
+        if !listed.contains(&format!("{}.{}", resource.plural, resource.group).as_str()) {
+            let types = (group_version::api_version(&resource.group, &resource.version), resource.kind.clone());
+            found.push(Collection { path: resource.path(None), definition, types: Some(types) });
+        }
+    }
+    Ok(found)
 }
 
 fn update<'a>(planned: &'a PlannedDefinition, namespace: &'a str) -> Result<Upgrade<'a>, Error> {

@@ -26,7 +26,7 @@ impl OperatorSide {
     /// Reads the objects at `path`, at least one CRD, policy, binding or webhook configuration.
     ///
     /// # Errors
-    /// There is none, two CRDs have the same name, or a document cannot be read.
+    /// There is none, two of a kind have the same name, or a document cannot be read.
     pub fn read(path: &str, options: &InputOptions) -> Result<Self, Error> {
         let mut side = Self::default();
         for object in objects_at(path, options) {
@@ -34,7 +34,7 @@ impl OperatorSide {
             if object.is_definition() {
                 side.add_definition(object)?;
             } else {
-                side.others.push(object);
+                side.add_other(object)?;
             }
         }
         if side.definitions.is_empty() && !side.has_admission() {
@@ -49,11 +49,19 @@ impl OperatorSide {
         let value = object.value().clone();
         let new = RehearsedDefinition { object, value };
         if let Some(first) = self.definitions.iter().find(|first| first.name() == new.name()) {
-            let (first, second) = (first.object.finder().start(), new.object.finder().start());
-            let message = format!("there are two CRDs {}, at {first} and at {second}", new.name());
-            return Err(Error::input_at(message, second, Some("give one of them")));
+            return Err(two_of_one_name(&format!("CRDs {}", new.name()), &first.object, &new.object));
         }
         self.definitions.push(new);
+        Ok(())
+    }
+
+    fn add_other(&mut self, object: Object) -> Result<(), Error> {
+        let (kind, name) = kind_and_name(&object);
+        let is_same = |other: &&Object| object.is_policy() && kind_and_name(other) == (kind, name);
+        if let Some(first) = self.admission().find(is_same) {
+            return Err(two_of_one_name(&format!("objects {kind} {name}"), first, &object));
+        }
+        self.others.push(object);
         Ok(())
     }
 
@@ -74,12 +82,12 @@ impl OperatorSide {
     pub fn existing_admission(new: &Self, connection: &Connection) -> Result<Vec<Object>, crdx_cluster::Error> {
         let mut found = Vec::new();
         for object in new.admission() {
-            let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default();
-            let (_, own) = group_version::split(text(&["apiVersion"]));
+            let (kind, name) = kind_and_name(object);
+            let (_, own) = group_version::split(object.value().str_at(&["apiVersion"]).unwrap_or_default());
             // An older cluster serves an earlier version only.
             for version in [own, "v1", "v1beta1", "v1alpha1"] {
-                let collection = address::collection(policies::GROUP, version, &plural(text(&["kind"])), None);
-                let path = address::object(&collection, text(&["metadata", "name"]));
+                let collection = address::collection(policies::GROUP, version, &plural(kind), None);
+                let path = address::object(&collection, name);
                 if let Some(existing) = connection.get(&path, JSON)? {
                     found.push(Object { document: document(existing), warnings: Vec::new() });
                     break;
@@ -88,4 +96,16 @@ impl OperatorSide {
         }
         Ok(found)
     }
+}
+
+/// Returns the kind and the name of an object that has no namespace.
+pub fn kind_and_name(object: &Object) -> (&str, &str) {
+    let text = |path: &[&str]| object.value().str_at(path).unwrap_or_default();
+    (text(&["kind"]), text(&["metadata", "name"]))
+}
+
+fn two_of_one_name(named: &str, first: &Object, second: &Object) -> Error {
+    let (first, second) = (first.finder().start(), second.finder().start());
+    let message = format!("there are two {named}, at {first} and at {second}");
+    Error::input_at(message, second, Some("give one of them"))
 }

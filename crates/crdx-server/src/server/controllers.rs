@@ -123,12 +123,15 @@ impl<'a> Controllers<'a> {
         now: &str,
     ) -> Arc<StoredObject> {
         let existing = expected.raw();
-        // The steps change nothing but the status.
-        let status = definition.status.to_value();
-        if existing.get("status") == Some(&status) {
+        // The steps change nothing but the status and the finalizers.
+        let (metadata, status) = (&definition.metadata, definition.status.to_value());
+        if existing.get("status") == Some(&status)
+            && existing.get("metadata").and_then(Value::as_object) == Some(metadata)
+        {
             return expected;
         }
         let mut object = (*existing).clone();
+        object.insert_at(&["metadata"], Value::Object(metadata.clone()));
         object.insert_at(&["status"], status);
         if self.resources.storage.tracks_fields {
             update_by_controller(self.resources, &existing, &mut object, now);
