@@ -177,9 +177,9 @@ pub fn definition_of(command: &str) -> clap::Command {
     defined(|name| name == command)
 }
 
-/// Returns a definition of the command line that has no other command than this one. It accepts the same words, if the command is
-/// the first of them, and takes a fraction of the time: the parser gives the global flags to each command. Its errors and
-/// its help say less than those of [`definition_of`]. `None` if there is no such command.
+/// Returns a definition of the command line that has only this command. It accepts the same words if the command is the first of
+/// them, and takes a fraction of the time: the parser copies the global flags to each command. Its error messages and help are
+/// less complete than those of [`definition_of`]. `None` if there is no such command.
 pub fn definition_of_one(command: &str) -> Option<clap::Command> {
     let (name, define) = COMMANDS.iter().find(|(name, _)| *name == command)?;
     let root = GlobalFlags::augment_args(clap::Command::new(NAME));

@@ -103,7 +103,7 @@ impl Client for InProcess {
             skips_admission: false,
             skips_validation: false,
             hides_dry_run: false,
-            owns_untracked_fields: false,
+            applied_before: None,
             is_encoded: false,
             empties: None,
             cluster_state: None,

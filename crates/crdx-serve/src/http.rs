@@ -107,7 +107,7 @@ pub(super) async fn answer(service: Arc<Service>, client: &Client, request: Requ
         skips_admission: false,
         skips_validation: false,
         hides_dry_run: false,
-        owns_untracked_fields: false,
+        applied_before: None,
         is_encoded: false,
         empties: None,
         cluster_state: None,

@@ -82,7 +82,7 @@ fn send_update(context: SimulationContext<'_>, old: Value, crd: &Value, name: &s
     let updates = context.updates;
     let is_manifest = updates.existing.is_given() && manifest::is_manifest_of_crd(&old);
     let is_server_side = updates.request_kind.verb == Verb::ServerSide;
-    let lacks_managers = updates.existing.is_given() && old.at(&["metadata", "managedFields"]).is_none();
+    let lacks_managers = updates.existing.is_given() && field_managers::lacks_managers(&old);
     let server = Server::builder(context.server.release(), 0);
     let server = if is_server_side { server } else { server.without_managed_fields() };
     let server = match context.admission {

@@ -1,6 +1,7 @@
 //! Simulates the request for one object, of a custom resource or of a built-in kind: reads the existing object, sends the request
 //! that kubectl would send, and reports the response.
 
+mod applied_before;
 mod dropped_status;
 pub(crate) mod exchange;
 mod existing;

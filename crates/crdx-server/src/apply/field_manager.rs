@@ -61,8 +61,8 @@ pub(crate) struct FieldManager<'a> {
     pub now: &'a str,
     /// The release of the server.
     pub release: Release,
-    /// True if the manager of an apply owns all fields of an object without managedFields, and not `before-first-apply`.
-    pub owns_untracked_fields: bool,
+    /// Returns the part of an object without managedFields that the manager of the apply applied before; by default nothing.
+    pub applied_before: Option<fn(&Value) -> Value>,
 }
 
 fn managed_fields(object: &Value) -> Option<&Value> {
@@ -245,6 +245,18 @@ impl FieldManager<'_> {
         Ok(object)
     }
 
+    /// Makes the manager of an apply the only owner of the fields that it applied before. Nothing changes if they have no owner.
+    fn add_applied(&self, managed: &mut Managed, applied: &Value, manager: &str) {
+        let own = self
+            .in_own_version(self.empty_object, "live", self.empty_object)
+            .and_then(|empty| self.updated(&empty, applied, Managed::default(), manager));
+        let Some(own) = own.ok().and_then(|own| own.owners.into_values().next()) else { return };
+        for owner in managed.owners.values_mut() {
+            owner.set = std::mem::take(&mut owner.set).difference(&own.set);
+        }
+        managed.owners.insert(self.identity(manager, "Apply"), Owner { applied: true, ..own });
+    }
+
     fn apply_once(
         &self,
         live: &Value,
@@ -265,11 +277,8 @@ impl FieldManager<'_> {
                     ApplyRefusal::Internal(format!("failed to create manager for existing fields: {e}").into())
                 })?;
             managed.cap();
-            if self.owns_untracked_fields {
-                let applied = |owner: Owner| Owner { applied: true, ..owner };
-                let id = || self.identity(manager, "Apply");
-                managed.owners =
-                    std::mem::take(&mut managed.owners).into_values().map(|owner| (id(), applied(owner))).collect();
+            if let Some(applied_before) = self.applied_before {
+                self.add_applied(&mut managed, &applied_before(&bare), manager);
             }
         }
         if managed_fields(patch).is_some_and(is_readable) {
@@ -448,7 +457,7 @@ mod tests {
             subresource: "",
             now: "2026-01-01T00:00:00Z",
             release: Release::NEWEST,
-            owns_untracked_fields: false,
+            applied_before: None,
         }
     }
 
@@ -479,17 +488,21 @@ mod tests {
     }
 
     #[test]
-    fn untracked_fields_may_be_those_of_the_applier() {
+    fn fields_without_a_manager_may_have_been_applied_before() {
         let versions = versions();
         let live = object_with(r#"{"a":1,"b":2,"l":[{"k":"x"},{"k":"y"}]}"#);
-        let applied = |owns_untracked_fields| {
-            let fields = FieldManager { owns_untracked_fields, ..manager(&versions) };
+        let applied = |applied_before| {
+            let fields = FieldManager { applied_before, ..manager(&versions) };
             let object =
                 fields.apply(&live, &object_with(r#"{"a":1,"l":[{"k":"y"}]}"#), "one", false, &|_, _| {}).unwrap();
             json::to_string(object.get("spec").unwrap())
         };
-        assert_eq!(applied(false), r#"{"a":1,"b":2,"l":[{"k":"x"},{"k":"y"}]}"#);
-        assert_eq!(applied(true), r#"{"a":1,"l":[{"k":"y"}]}"#);
+        let unchanged = r#"{"a":1,"b":2,"l":[{"k":"x"},{"k":"y"}]}"#;
+        assert_eq!(applied(None), unchanged);
+        assert_eq!(applied(Some(Value::clone)), r#"{"a":1,"l":[{"k":"y"}]}"#);
+        assert_eq!(applied(Some(|_| object_with(r#"{"b":2}"#))), r#"{"a":1,"l":[{"k":"x"},{"k":"y"}]}"#);
+        assert_eq!(applied(Some(|_| object_with(r#"{"l":[{"k":"x"}]}"#))), r#"{"a":1,"b":2,"l":[{"k":"y"}]}"#);
+        assert_eq!(applied(Some(|_| Value::Null)), unchanged);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crdx_value::{Map, Value, json};
 
 /// The largest object that is tried, in bytes: etcd stores no object of more than 1.5 MiB.
 const MAX_BYTES: usize = 1 << 20;
+/// The bytes that count for each value, beside those of its text.
+const VALUE: usize = 16;
 /// The most items of a list without a limit, and the most characters of such a text.
 const UNLIMITED: usize = 10_000;
 /// The number of sizes that are tried: a value has a part of the size that its schema allows.
@@ -82,6 +84,8 @@ struct Largest<'s> {
 impl Largest<'_> {
     fn value(&mut self, schema: &Schema, number: usize) -> Value {
         let number = if self.is_distinct { number } else { 0 };
+        // Values without a size of their own need memory, too.
+        self.left = self.left.saturating_sub(VALUE);
         if schema.enum_.is_empty() && self.left > 0 {
             let is_map = schema.properties.is_empty();
             match (schema.type_.as_str(), schema.items_schema(), schema.additional_properties_schema()) {
@@ -125,7 +129,6 @@ impl Largest<'_> {
             if self.left == 0 {
                 break;
             }
-            self.left = self.left.saturating_sub(8);
             items.push(self.value(item, number));
         }
         items.into()
@@ -137,7 +140,6 @@ impl Largest<'_> {
             if self.left == 0 {
                 break;
             }
-            self.left = self.left.saturating_sub(16);
             members.insert(format!("key{number}"), self.value(values, number));
         }
         members.into()

@@ -336,12 +336,13 @@ fn fields_of_an_old_object_without_field_managers_are_not_silent() {
     assert_eq!(report.verdict, Verdict::Accepted);
     let [warning] = report.warnings.as_slice() else { panic!("{:?}", report.warnings) };
     assert_eq!(warning.kind, "UnknownFieldManagers");
-    let message = "the old object has no managedFields: fields and list items that the new one leaves out are kept here, but \
-                   removed if \"kubectl\" applied them before: metadata.annotations, metadata.labels";
+    let message = "the old object has no managedFields, so it is unknown which fields \"kubectl\" applied before. If it applied \
+                   these, the server removes or resets them; here they are kept: metadata.annotations, metadata.labels";
     assert_eq!(warning.message, message);
     // Nothing depends on the managers, or they are known.
     assert_eq!(last(definition(), &same).warnings, []);
     assert_eq!(last(definition(), &tagged.replacen("uid: u", "uid: u, managedFields: []", 1)).warnings, []);
+    assert_eq!(last(definition(), &tagged.replacen("uid: u", "uid: u, managedFields: null", 1)).warnings.len(), 1);
     assert_eq!(last(definition(), &kite(8)).warnings, []);
     // The new object is valid only with a field of the old one.
     let strict = definition().replacen(
@@ -353,12 +354,12 @@ fn fields_of_an_old_object_without_field_managers_are_not_silent() {
     let coloured = same.replacen("length: 8", "length: 8, colour: red", 1);
     let report = last(strict.clone(), &coloured);
     assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.errors);
-    assert!(report.reason.contains("and the server rejects the object without these fields: "), "{}", report.reason);
+    assert!(report.reason.contains(" they are removed, and the server rejects the object: "), "{}", report.reason);
     // The new object is invalid only with a field of the old one.
     let strict = strict.replacen("required: [colour]", "maxProperties: 1", 1);
     let report = last(strict, &coloured.replacen("length: 8, ", "", 1));
     assert_eq!(report.verdict, Verdict::CannotTell, "{:?}", report.errors);
-    assert!(report.reason.contains("and the server rejects the object with these fields: "), "{}", report.reason);
+    assert!(report.reason.contains(" they are kept, and the server rejects the object: "), "{}", report.reason);
 }
 
 #[test]
@@ -381,7 +382,26 @@ fn fields_of_other_kinds_without_field_managers_are_not_silent() {
         let report = reports_of(&simulator_of(request_kind.clone(), Some(&old)), &new).remove(0);
         assert_eq!(report.verdict, Verdict::Accepted, "{old} {} {:?}", report.reason, report.errors);
         let [warning] = report.warnings.as_slice() else { panic!("{old}: {:?}", report.warnings) };
-        assert!(warning.message.ends_with(&format!("applied them before: {fields}")), "{}", warning.message);
+        assert!(warning.message.ends_with(&format!("here they are kept: {fields}")), "{}", warning.message);
+    }
+}
+
+#[test]
+fn fields_that_components_write_were_not_applied() {
+    let request_kind = RequestKind { verb: Verb::ServerSide, ..RequestKind::default() };
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}\n";
+    let labels = "labels: {batch.kubernetes.io/controller-uid: b, controller-uid: b, job-name: a}";
+    let selector = "selector: {matchLabels: {batch.kubernetes.io/controller-uid: b}}";
+    let old_job = job.replacen("name: a", "name: a, uid: b", 1);
+    let old_job =
+        old_job.replacen("spec: {template: {", &format!("spec: {{{selector}, template: {{metadata: {{{labels}}}, "), 1);
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: a}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n";
+    let old_claim = claim.replacen("name: a", "name: a, uid: b, finalizers: [kubernetes.io/pvc-protection]", 1);
+    let old_claim = old_claim.replacen("spec: {", "spec: {volumeName: v, storageClassName: fast, ", 1);
+    for (old, new) in [(old_job.as_str(), job), (&old_claim, claim)] {
+        let report = reports_of(&simulator_of(request_kind.clone(), Some(old)), new).remove(0);
+        assert_eq!(report.verdict, Verdict::Accepted, "{old} {} {:?}", report.reason, report.errors);
+        assert_eq!(report.warnings, [], "{old}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! A server-side apply to an old object whose field managers are not known, because `kubectl get` leaves `managedFields` out.
 //!
-//! The API server takes such fields for those of the manager `before-first-apply`. But the object of the cluster has managers. If
+//! The API server assigns such fields to the manager `before-first-apply`. But the object of the cluster has managers. If
 //! another manager owns a field whose value changes, the apply conflicts; and fields that the new object leaves out are removed if
-//! the same manager applied them before. Both extremes are simulated: the manager owns nothing, or everything.
+//! the same manager applied them before. Both extremes are simulated: the manager applied nothing before, or everything that
+//! [`applied_before`] returns.
 
+use super::applied_before::applied_before;
 use super::exchange::ExistingObject;
 use crate::kubectl::request::RequestOptions;
 use crate::kubectl::send::{self, ObjectTarget, Sender};
@@ -28,12 +30,15 @@ pub fn are_unknown(context: SimulationContext<'_>, existing: &ExistingObject) ->
     let updates = context.updates;
     match existing {
         ExistingObject::Stored(object) => {
-            updates.request_kind.verb == Verb::ServerSide
-                && updates.existing.is_given()
-                && object.at(&["metadata", "managedFields"]).is_none()
+            updates.request_kind.verb == Verb::ServerSide && updates.existing.is_given() && lacks_managers(object)
         }
         ExistingObject::Manifest(_) => false,
     }
+}
+
+/// Returns true if an object does not say who manages its fields.
+pub fn lacks_managers(object: &Value) -> bool {
+    object.at(&["metadata", "managedFields"]).is_none_or(Value::is_null)
 }
 
 /// Returns true if the server refuses an apply because of the managers of fields.
@@ -50,13 +55,14 @@ pub fn unknown() -> Unsent {
     Unsent::from(message.to_owned()).with_help(Some(format!("{EXPORT}, or give --force-conflicts")))
 }
 
-/// Sends requests of a manager that owns all fields of the existing object.
+/// Sends requests of a manager that applied the fields of the existing object before.
 #[derive(Debug)]
-struct OwnerOfAll<'a>(Option<&'a dyn Sender>);
+struct EarlierApplier<'a>(Option<&'a dyn Sender>);
 
-impl Sender for OwnerOfAll<'_> {
+impl Sender for EarlierApplier<'_> {
     fn send(&self, server: &Server, mut request: Request) -> Response {
-        (request.owns_untracked_fields, request.hides_dry_run) = (true, true);
+        request.applied_before = Some(applied_before);
+        request.hides_dry_run = true;
         match self.0 {
             Some(sender) => sender.send(server, request),
             None => server.handle_owned(request),
@@ -64,8 +70,8 @@ impl Sender for OwnerOfAll<'_> {
     }
 }
 
-/// Returns the response if the manager owned all fields of the existing object. Nothing is stored. `None` if kubectl would send no
-/// request.
+/// Returns the response if the manager applied the fields of the existing object before. Nothing is stored. `None` if kubectl would
+/// send no request.
 pub fn response_to_owner(
     server: &Server,
     target: ObjectTarget<'_>,
@@ -73,7 +79,7 @@ pub fn response_to_owner(
     request_kind: &RequestKind,
     options: RequestOptions,
 ) -> Option<Response> {
-    let sender = OwnerOfAll(target.sender);
+    let sender = EarlierApplier(target.sender);
     let target = ObjectTarget { sender: Some(&sender), ..target };
     let options = RequestOptions { dry_run: true, table: false, ..options };
     send::send(server, target, object, request_kind, options).ok().map(|outcome| outcome.response)
@@ -90,12 +96,12 @@ pub enum UnknownOutcome {
 }
 
 impl UnknownOutcome {
-    /// Compares the answer to an apply with the one to a manager that owns all fields. `None` if nothing depends on the managers.
+    /// Compares the answer to an apply with the one to a manager that applied the fields before. `None` if nothing depends on the managers.
     pub fn between(answer: &Response, to_owner: &Response) -> Option<Self> {
         let (ResponseBody::Json(kept), ResponseBody::Json(removed)) = (&answer.body, &to_owner.body) else {
             return None;
         };
-        let message = |status: &Value| status.str_at(&["message"]).unwrap_or_default().to_owned();
+        let message = |status: &Value| shortened(status.str_at(&["message"]).unwrap_or_default());
         match (answer.code < 300, to_owner.code < 300) {
             (true, true) => removed_fields(kept, removed),
             (true, false) => Some(Self::RejectedWithout(message(removed))),
@@ -112,20 +118,21 @@ impl UnknownOutcome {
         locator: &dyn FieldLocator,
     ) -> ObjectReport {
         let manager = request_kind.field_manager(Operation::ServerSideApply);
-        let unknown = "the old object has no managedFields: fields and list items that the new one leaves out are";
+        let unknown =
+            format!("the old object has no managedFields, so it is unknown which fields {manager:?} applied before");
         let cannot_tell = |reason: String, item: ObjectReport| {
-            Unsent::from(format!("{unknown} {reason}")).with_help(Some(EXPORT.to_owned())).item(item.identity, locator)
+            Unsent::from(format!("{unknown}: {reason}")).with_help(Some(EXPORT.to_owned())).item(item.identity, locator)
         };
         match self {
             Self::RejectedWithout(message) => {
                 let reason = format!(
-                    "removed if {manager:?} applied them before, and the server rejects the object without these fields: {message}"
+                    "if it applied those that are left out now, they are removed, and the server rejects the object: {message}"
                 );
                 cannot_tell(reason, item)
             }
             Self::RejectedWith(message) => {
                 let reason = format!(
-                    "kept unless {manager:?} applied them before, and the server rejects the object with these fields: {message}"
+                    "if it did not apply those that are left out now, they are kept, and the server rejects the object: {message}"
                 );
                 cannot_tell(reason, item)
             }
@@ -133,7 +140,9 @@ impl UnknownOutcome {
                 let fields = named(&paths);
                 item.warnings.push(Diagnostic {
                     kind: UNKNOWN_FIELD_MANAGERS.to_owned(),
-                    message: format!("{unknown} kept here, but removed if {manager:?} applied them before: {fields}"),
+                    message: format!(
+                        "{unknown}. If it applied these, the server removes or resets them; here they are kept: {fields}"
+                    ),
                     location: Some(item.location.clone()),
                     help: Some(EXPORT.to_owned()),
                     ..Diagnostic::default()
@@ -141,6 +150,18 @@ impl UnknownOutcome {
                 item
             }
         }
+    }
+}
+
+/// The number of characters of a message that are shown.
+const MAX_MESSAGE: usize = 200;
+
+/// Returns the beginning of the first line of a message: some have the whole object.
+fn shortened(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    match line.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
     }
 }
 

@@ -198,7 +198,7 @@ impl Action {
             empty_object: &field_manager::bare(&api_version, &kind.endpoint.kind),
             now: &ctx.now(),
             release: ctx.release(),
-            owns_untracked_fields: false,
+            applied_before: None,
         };
         let live = kind.encode(&Value::Object(Map::new()));
         let restored = empties.and_then(|empties| empties.restored(object, kind.merge_type().resolve()));

@@ -76,9 +76,9 @@ pub struct Request {
     pub skips_validation: bool,
     /// True to hide a dry run from policies and webhooks: the request simulates a write that is not a dry run.
     pub hides_dry_run: bool,
-    /// True if the manager of an apply owns all fields of an existing object without managedFields. Otherwise, as in the API server, the
-    /// manager `before-first-apply` owns them.
-    pub owns_untracked_fields: bool,
+    /// Returns the part of an existing object without managedFields that the manager of an apply applied before. By default, as in the
+    /// API server, the manager `before-first-apply` owns all of its fields.
+    pub applied_before: Option<fn(&Value) -> Value>,
     /// True if the body is a value as the Go type of the resource encodes it ([`crdx_types::encode`]). It is neither checked
     /// nor encoded again.
     pub is_encoded: bool,
@@ -117,7 +117,7 @@ impl Request {
             skips_admission: false,
             skips_validation: false,
             hides_dry_run: false,
-            owns_untracked_fields: false,
+            applied_before: None,
             is_encoded: false,
             empties: None,
             cluster_state: None,

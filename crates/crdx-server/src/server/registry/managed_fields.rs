@@ -57,7 +57,7 @@ pub(in crate::server) fn apply<S: Strategy + ?Sized>(
         let default = |object: &mut Value, merged: &Value| {
             spent.set(spent.get().or(strategy.default_applied(object, merged, &mut notes.borrow_mut()).err()));
         };
-        let fields = FieldManager { owns_untracked_fields: ctx.request.owns_untracked_fields, ..*fields };
+        let fields = FieldManager { applied_before: ctx.request.applied_before, ..*fields };
         fields.apply(live.unwrap_or(fields.empty_object), patch, &options.field_manager, force, &default)
     });
     ctx.notes = notes.into_inner();
@@ -85,7 +85,7 @@ pub(in crate::server) fn with_manager<S: Strategy + ?Sized, T>(
         empty_object: &empty_object,
         now,
         release,
-        owns_untracked_fields: false,
+        applied_before: None,
     })
 }
 
