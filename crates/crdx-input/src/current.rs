@@ -242,6 +242,14 @@ mod tests {
     }
 
     #[test]
+    fn json_with_a_byte_order_mark_has_the_warnings() {
+        let text = b"\xef\xbb\xbf{\"a\":\"\xff\"} {\"b\":\"\xff\"}\n{\"c\":\"\xe2\x82\"}";
+        assert_eq!(warnings(text), ["1:7", "document 1:1", "1:17", "document 1:11", "2:7", "document 2:1"]);
+        let yaml = warnings(b"\xef\xbb\xbfa: \xff\n");
+        assert!(yaml.len() == 1 && yaml[0].starts_with("error converting YAML to JSON"), "{yaml:?}");
+    }
+
+    #[test]
     fn the_limit_of_warnings_is_that_of_one_document() {
         let many = b"\xff ".repeat(1200);
         let ends = [&b"a: "[..], &many, b"\n---\nb: \xff\n---\nc: ", &many, b"\n"].concat();
