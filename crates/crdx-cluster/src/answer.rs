@@ -44,8 +44,7 @@ impl Answer {
         limits::check_decoded(self.body.bytes(), "").ok().and_then(|()| json::read(self.body.bytes()).ok())
     }
 
-    /// The message of a body. Other JSON is its own message if it is short: the index of all paths, which an API server sends for
-    /// a path that it does not serve, is not.
+    /// The message of a body. Other short JSON is shown as it is. Long JSON, such as the index of all paths, is left out.
     fn message(&self, value: Option<&Value>) -> String {
         if let Some(message) = value.and_then(|value| value.str_at(&["message"])) {
             return message.to_owned();

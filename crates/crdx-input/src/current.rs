@@ -8,9 +8,7 @@ use super::render::substitution::{SubstitutionError, Variables};
 use super::{Input, InputReader, MAX_PACKED_DOCUMENT};
 use crdx_engine::documents::{Note, SourceChunk};
 use crdx_files::input_size::{self, Counted};
-use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The most warnings about bytes of one document that are not UTF-8, besides the one that there are more.
@@ -45,23 +43,25 @@ pub struct Current {
 }
 
 impl Current {
-    /// Takes the warnings about bytes of a document that are not UTF-8. `place` is that of the document in its source, where
-    /// variables are not replaced yet.
-    pub fn encoding_warnings(&self, chunk: &SourceChunk, place: &Range<Position>) -> Vec<Note> {
-        let runs = self.invalid.take(place, MOST_ENCODING_WARNINGS + 1);
-        let warning = |(index, run): (usize, &InvalidRun)| {
-            let (first, last) = (run.first, run.last);
-            let message = if index == MOST_ENCODING_WARNINGS {
-                format!("more bytes of this document are not UTF-8, from byte {first} of the file")
-            } else if first == last {
-                format!("byte {first} of the file is not UTF-8: kubectl replaces it with U+FFFD")
-            } else {
-                format!("bytes {first} to {last} of the file are not UTF-8: kubectl replaces them with U+FFFD")
-            };
-            chunk.note(Some(run.position), message)
-        };
-        runs.iter().enumerate().map(warning).collect()
+    /// Takes the bytes of a document that are not UTF-8, as many runs as there are warnings. `chunk` has the text of the source,
+    /// where variables are not replaced yet.
+    pub fn take_invalid(&self, chunk: &Chunk) -> Vec<InvalidRun> {
+        self.invalid.take(&(chunk.start..chunk.end()), MOST_ENCODING_WARNINGS + 1)
     }
+}
+
+/// The warnings about bytes of a document that are not UTF-8.
+pub fn encoding_warnings(chunk: &SourceChunk, runs: &[InvalidRun]) -> impl Iterator<Item = Note> {
+    runs.iter().enumerate().map(|(index, InvalidRun { first, last, position })| {
+        let message = if index == MOST_ENCODING_WARNINGS {
+            format!("more bytes of this document are not UTF-8, from byte {first} of the file")
+        } else if first == last {
+            format!("byte {first} of the file is not UTF-8: kubectl replaces it with U+FFFD")
+        } else {
+            format!("bytes {first} to {last} of the file are not UTF-8: kubectl replaces them with U+FFFD")
+        };
+        chunk.note(Some(*position), message)
+    })
 }
 
 impl Input {
@@ -196,11 +196,57 @@ mod tests {
         shown.collect()
     }
 
+    /// Returns true if bytes are still pending after a file was read.
+    fn are_left(name: &str, text: &[u8], options: InputOptions) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let mut input = Input::open(&[path.display().to_string()], options);
+        let step = input.steps.pop_front().unwrap();
+        input.step(step);
+        let invalid = input.current.as_ref().unwrap().invalid.clone();
+        while let Some(current) = input.current.take() {
+            input.advance(current);
+            input.ready.clear();
+        }
+        !invalid.is_empty()
+    }
+
+    #[test]
+    fn no_document_leaves_its_invalid_bytes_in_memory() {
+        let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {}\nspec: {}\nx: ";
+        for (name, begin) in [
+            ("object.yaml", "kind: A\napiVersion: v1\nx: "),
+            ("template.yaml", "kind: A\napiVersion: v1\n{{- if .Values.x }}\nx: "),
+            ("encrypted.yaml", "-----BEGIN AGE ENCRYPTED FILE-----\n"),
+            ("unreadable.yaml", "- {\nx: "),
+            ("null.yaml", "# "),
+            ("values.yaml", "x: "),
+            ("crd.yaml", crd),
+            ("list.yaml", "apiVersion: v1\nkind: List\nitems: {}\nx: "),
+            ("items.yaml", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}]\nx: "),
+            ("empty.yaml", "apiVersion: v1\nkind: List\nitems: []\nx: "),
+        ] {
+            let text = [begin.as_bytes(), b"\xff \xff\n---\n"].concat().repeat(20);
+            for options in [InputOptions::default(), InputOptions::default().of_definitions()] {
+                assert!(!are_left(name, &text, options), "{name}");
+            }
+        }
+    }
+
     #[test]
     fn documents_on_one_line_have_the_warnings_of_their_own_bytes() {
         let text = b"{\"a\":\"\xff\"}{\"b\":1} {\"c\":\"\xc3\xa9\xff\xfe\"}\n{\"d\":\"\xff\"}";
         let documents = ["1:7", "document 1:1", "document 1:10", "1:25", "document 1:18", "2:7", "document 2:1"];
         assert_eq!(warnings(text), documents);
+    }
+
+    #[test]
+    fn json_with_a_byte_order_mark_has_the_warnings() {
+        let text = b"\xef\xbb\xbf{\"a\":\"\xff\"} {\"b\":\"\xff\"}\n{\"c\":\"\xe2\x82\"}";
+        assert_eq!(warnings(text), ["1:7", "document 1:1", "1:17", "document 1:11", "2:7", "document 2:1"]);
+        let yaml = warnings(b"\xef\xbb\xbfa: \xff\n");
+        assert!(yaml.len() == 1 && yaml[0].starts_with("error converting YAML to JSON"), "{yaml:?}");
     }
 
     #[test]

@@ -15,6 +15,9 @@ const FIRST_BLOCK: usize = 1 << 13;
 /// The largest size of a block.
 const BLOCK: usize = 1 << 16;
 
+/// The character in the place of an invalid sequence, U+FFFD.
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+
 /// A reader of UTF-8.
 pub struct Decoder<R> {
     inner: R,
@@ -37,7 +40,7 @@ enum Encoding {
     Unknown,
     /// UTF-8 without a byte order mark: invalid sequences are replaced.
     Utf8,
-    /// UTF-8 with a byte order mark: not checked.
+    /// UTF-8 with a byte order mark: invalid sequences stay as they are.
     Marked,
     /// UTF-16, most significant byte first.
     Utf16Big,
@@ -79,29 +82,38 @@ impl<R: Read> Decoder<R> {
             };
             self.encoding = encoding;
             self.encoded.drain(..mark);
+            self.offset += mark as u64;
         }
         let taken = match self.encoding {
             Encoding::Unknown => 0,
-            Encoding::Utf8 => {
-                let (offset, position, invalid) = (self.offset, &mut self.position, &self.invalid);
-                replace_invalid(&self.encoded, self.ended, &mut self.decoded, |piece| match piece {
-                    Piece::Valid(text) => pass(position, text),
-                    Piece::Invalid { at, length } => {
-                        invalid.add((offset + at as u64, length), *position);
-                        position.column += 1;
-                    }
-                })
-            }
-            Encoding::Marked => {
-                self.decoded.extend(&self.encoded);
-                self.encoded.len()
-            }
+            Encoding::Utf8 => self.decode_utf8(Some(REPLACEMENT)),
+            Encoding::Marked => self.decode_utf8(None),
             Encoding::Utf16Big => from_utf16(&self.encoded, u16::from_be_bytes, self.ended, &mut self.decoded),
             Encoding::Utf16Little => from_utf16(&self.encoded, u16::from_le_bytes, self.ended, &mut self.decoded),
         };
         self.offset += taken as u64;
         self.encoded.drain(..taken);
         Ok(())
+    }
+
+    /// Decodes UTF-8, and returns the number of bytes consumed. Invalid sequences stay as they are if there is no replacement.
+    fn decode_utf8(&mut self, replacement: Option<&[u8]>) -> usize {
+        let Self { offset, position, invalid, decoded, .. } = self;
+        let mut push = |text: &[u8]| {
+            decoded.extend(text);
+            let start = *position;
+            pass(position, text);
+            start
+        };
+        pieces(&self.encoded, self.ended, |piece| match piece {
+            Piece::Valid(text) => {
+                push(text);
+            }
+            Piece::Invalid { at, bytes } => {
+                let start = push(replacement.unwrap_or(bytes));
+                invalid.add((*offset + at as u64, bytes.len()), start);
+            }
+        })
     }
 }
 
@@ -117,10 +129,10 @@ impl<R: Read> Read for Decoder<R> {
 /// A part of the bytes that were decoded.
 enum Piece<'a> {
     Valid(&'a [u8]),
-    /// A sequence that becomes U+FFFD.
+    /// A sequence that is not UTF-8, with its offset.
     Invalid {
         at: usize,
-        length: usize,
+        bytes: &'a [u8],
     },
 }
 
@@ -134,15 +146,13 @@ fn pass(position: &mut Position, text: &[u8]) {
     position.column = if lines == 0 { position.column } else { 1 } + characters;
 }
 
-/// Appends UTF-8 to `out` with U+FFFD for each invalid sequence, and returns the number of bytes consumed. The
-/// beginning of a character at the end is kept for the next call, unless it is the last. `report` gets each piece.
-fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>, mut report: impl FnMut(Piece<'_>)) -> usize {
+/// Splits UTF-8 at each invalid sequence, and returns the number of bytes in the pieces. The beginning of a character at the
+/// end is kept for the next call, unless it is the last. `report` gets each piece.
+fn pieces<'a>(bytes: &'a [u8], ended: bool, mut report: impl FnMut(Piece<'a>)) -> usize {
     let mut taken = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     let (valid, rest) = bytes.split_at_checked(taken).unwrap_or_default();
-    out.extend(valid);
     report(Piece::Valid(valid));
     for chunk in rest.utf8_chunks() {
-        out.extend(chunk.valid().as_bytes());
         report(Piece::Valid(chunk.valid().as_bytes()));
         taken += chunk.valid().len();
         let invalid = chunk.invalid();
@@ -150,8 +160,7 @@ fn replace_invalid(bytes: &[u8], ended: bool, out: &mut VecDeque<u8>, mut report
         if invalid.is_empty() || (!ended && taken + invalid.len() == bytes.len() && unfinished()) {
             break;
         }
-        report(Piece::Invalid { at: taken, length: invalid.len() });
-        push(char::REPLACEMENT_CHARACTER, out);
+        report(Piece::Invalid { at: taken, bytes: invalid });
         taken += invalid.len();
     }
     taken
@@ -280,5 +289,8 @@ mod tests {
         assert_eq!(runs(text, (1, 9)), [second.as_slice(), &[third]].concat());
         assert_eq!(runs(text, (3, 9)), [third]);
         assert_eq!(runs(text, (1, 2)), second);
+        // Behind a byte order mark they are not replaced, and lines begin behind the mark.
+        let text = b"\xef\xbb\xbfa: \xff\xfe \xe2\x82\nb: \xff\n";
+        assert_eq!(runs(text, (1, 9)), [run(6, 7, (1, 4)), run(9, 10, (1, 7)), run(15, 15, (2, 4))]);
     }
 }

@@ -40,12 +40,20 @@ impl InvalidBytes {
         }
         taken
     }
+
+    /// Returns true if all runs were taken.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        let pending = lock(&self.0);
+        pending.distances.is_empty() && pending.last.is_none()
+    }
 }
 
 /// The runs that were not taken yet.
 ///
 /// A decoder does not know where documents end. So it adds the runs of all documents that it reads ahead, and all runs of a
-/// document, which may be millions. A run takes a few bytes, about as many as its text.
+/// document, which may be millions. An encoded run takes at least four bytes, usually no more than its
+/// text.
 #[derive(Debug, Default)]
 struct PendingRuns {
     /// The distances between runs ([`write_distance`]), without the last run.

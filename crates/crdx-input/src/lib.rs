@@ -45,7 +45,7 @@ use crdx_text::Position;
 use crdx_text::documents::{Chunk, Chunks, Contents};
 use crdx_text::yaml::Duplicate;
 use crdx_value::Value;
-use current::{Current, substituted};
+use current::{Current, encoding_warnings, substituted};
 use files::{InputSource, ReadStep};
 pub use ignore::{Ignore, PatternError};
 pub use read_bytes::ReadBytes;
@@ -187,11 +187,12 @@ impl Input {
 
     /// Adds the entries of a chunk of the current source.
     fn read_chunk(&mut self, current: &mut Current, chunk: Chunk) {
+        // Whatever becomes of the chunk, so that its bytes take no memory any more.
+        let invalid = current.take_invalid(&chunk);
         if current.is_encrypted {
             return;
         }
         let is_first = !current.has_entries && chunk.start.line == 1;
-        let place = chunk.start..chunk.end();
         let variables = current.flux.as_deref().map(|flux| &flux.variables);
         let (chunk, unknown) = substituted(chunk, variables, current.is_rendered.is_some());
         let chunk = SourceChunk::new(&current.name, chunk, current.is_stream, current.origin.as_ref())
@@ -258,7 +259,7 @@ impl Input {
             }
         }
         let mut warnings = chunk.warnings(contents);
-        warnings.extend(current.encoding_warnings(&chunk, &place));
+        warnings.extend(encoding_warnings(&chunk, &invalid));
         if self.options.collects_warnings {
             warnings.drain(..).for_each(|note| self.options.warnings.add(&note));
         }

@@ -2,6 +2,7 @@
 //! set or remove. Lines that were sent but would not be stored begin with `!` and are not counted.
 
 mod paths;
+mod places;
 mod policies;
 
 use super::{Paint, printable};
@@ -38,6 +39,19 @@ pub struct Sides<'a> {
     pub admission: Option<&'a Admission>,
 }
 
+/// What happens to fields of the request, by the paths in the object that is shown.
+struct OfRequest {
+    pruned: Vec<String>,
+    defaulted: Vec<String>,
+}
+
+impl OfRequest {
+    fn new(sides: &Sides<'_>, policies: &Policies<'_>) -> Self {
+        let shown = |paths: &[&str]| paths.iter().filter_map(|path| policies.places.path(path)).collect();
+        Self { pruned: shown(sides.pruned), defaulted: shown(sides.defaulted) }
+    }
+}
+
 /// Formats an object as YAML; empty for `None`.
 pub fn text(object: Option<&Value>) -> String {
     object.map_or_else(String::new, to_string)
@@ -51,13 +65,14 @@ pub fn unified(sides: &Sides<'_>, color: bool) -> Option<String> {
     let mut shown = sides.after.clone();
     let policies =
         sides.admission.map(|admission| Policies::new(admission, sides.before, &mut shown)).unwrap_or_default();
-    let not_stored = policies.not_stored.iter().map(|(path, _)| path.as_str());
-    let wanted: BTreeSet<&str> = sides.pruned.iter().copied().chain(not_stored).collect();
+    let of_request = OfRequest::new(sides, &policies);
+    let not_stored = policies.not_stored.iter().map(|(path, _)| path);
+    let wanted: BTreeSet<&str> = of_request.pruned.iter().chain(not_stored).map(String::as_str).collect();
     if !wanted.is_empty() {
-        put_back(&mut shown, sides.sent, &wanted, &mut String::new());
+        put_back(&mut shown, &policies.places.arrange(sides.sent), &wanted, &mut String::new());
     }
     let (old, new) = (text(sides.before), to_string(&shown));
-    let (marks, old_marks) = (Marks::new(&new, sides, &policies), Marks::of_removed(&old, &policies));
+    let (marks, old_marks) = (Marks::new(&new, &of_request, &policies), Marks::of_removed(&old, &policies));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut out = String::new();
     let bold = |text: String| Paint::Bold.when(color, &printable::line(&text)) + "\n";
@@ -168,10 +183,10 @@ struct Marks<'a>(Vec<Mark<'a>>);
 
 impl<'a> Marks<'a> {
     /// Returns the marks of the object after the write.
-    fn new(text: &str, sides: &Sides<'_>, policies: &Policies<'a>) -> Self {
-        let defaulted = sides.defaulted.iter().map(|path| (*path, Mark::Defaulted));
+    fn new(text: &str, of_request: &OfRequest, policies: &Policies<'a>) -> Self {
+        let defaulted = of_request.defaulted.iter().map(|path| (path.as_str(), Mark::Defaulted));
         let mutated = policies.set.iter().map(|(path, policy)| (path.as_str(), Mark::Mutated(policy)));
-        let pruned = sides.pruned.iter().map(|path| (*path, Mark::Pruned));
+        let pruned = of_request.pruned.iter().map(|path| (path.as_str(), Mark::Pruned));
         let marks = defaulted.chain(mutated).chain(pruned).chain(removed(&policies.not_stored));
         Self::of(text, &marks.collect::<Vec<_>>())
     }
@@ -368,6 +383,58 @@ mod tests {
         assert_eq!(shown(&strip(r#"["a","b"]"#)), lines("   - a\n-  - b  # policy strip\n"));
         // The item of the request is another one than that of the existing object.
         assert_eq!(shown(&strip(r#"["a","c"]"#)), lines("   - a\n-  - b\n!  - c  # policy strip\n"));
+    }
+
+    /// The diff of objects with a list, of which a field of an item of the request is pruned.
+    fn pruned_in_list(lists: [&str; 3], pruned: &str, changes: &[(&str, &str)]) -> String {
+        let [before, after, sent] = lists.map(|list| read(&format!(r#"{{"spec":{list}}}"#)));
+        let changes: Vec<_> = changes.iter().map(|(old, new)| ("p", "spec", Some(*old), Some(*new))).collect();
+        let sides = Sides {
+            before: Some(&before),
+            after: &after,
+            sent: &sent,
+            pruned: &[pruned],
+            admission: Some(&admission(&changes)),
+            ..EMPTY
+        };
+        unified(&sides, false).unwrap().split_once("spec:\n").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn a_pruned_field_is_shown_in_its_item() {
+        let sent = r#"[{"a":1},{"b":1},{"c":1,"typo":1},{"e":1}]"#;
+        let stored = r#"[{"a":1},{"b":1},{"c":1},{"e":1}]"#;
+        let old = r#"[{"a":1},{"b":1},{"c":1},{"d":1}]"#;
+        let after = r#"[{"a":1},{"c":1},{"e":1}]"#;
+        // The existing object has the item that the policy removes.
+        let diff = pruned_in_list([old, after, sent], "spec[2].typo", &[(stored, after)]);
+        assert_eq!(diff, " - a: 1\n-- b: 1  # policy p\n - c: 1\n-- d: 1\n!  typo: 1  # pruned\n+- e: 1\n");
+        // A policy adds an item before it.
+        let more = r#"[{"m":1},{"a":1},{"c":1},{"e":1}]"#;
+        let diff = pruned_in_list([old, more, sent], "spec[2].typo", &[(stored, after), (after, more)]);
+        assert!(diff.contains("+- m: 1  # policy p\n - a: 1\n"), "{diff}");
+        assert!(diff.contains("  typo: 1  # pruned\n+- e: 1\n"), "{diff}");
+        // The policy removes its item.
+        let without = r#"[{"a":1},{"b":1},{"e":1}]"#;
+        let diff = pruned_in_list([old, without, sent], "spec[2].typo", &[(stored, without)]);
+        assert!(!diff.contains("typo"), "{diff}");
+    }
+
+    #[test]
+    fn items_are_put_back_behind_the_one_before_them() {
+        let lists = |first: &str, second: &str| {
+            [(r#"["a","b","c","d"]"#, first), (first, second)].map(|(a, b)| (a.to_owned(), b.to_owned()))
+        };
+        for (second, existing, want) in [
+            // The existing object has an item that is removed after it.
+            (r#"["b","d"]"#, r#"["a"]"#, "-- a  # policy p\n+- b\n!- c  # policy p\n+- d\n"),
+            (r#"["m","a","b","d"]"#, "[]", "+- m  # policy p\n+- a\n+- b\n!- c  # policy p\n+- d\n"),
+        ] {
+            let changes = lists(r#"["a","b","d"]"#, second);
+            let changes: Vec<_> = changes.iter().map(|(old, new)| (old.as_str(), new.as_str())).collect();
+            let diff = pruned_in_list([existing, second, r#"["a","b","c","d"]"#], "none", &changes);
+            assert_eq!(diff, want);
+        }
     }
 
     #[test]

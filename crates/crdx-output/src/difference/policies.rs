@@ -2,6 +2,7 @@
 //! that is shown, so that a reader sees them.
 
 use super::paths;
+use super::places::Places;
 use crdx_engine::report::Admission;
 use crdx_engine::report::admission::{FieldChange, PolicyChange};
 use crdx_value::{Value, json};
@@ -15,10 +16,12 @@ pub type PolicyPaths<'a> = Vec<(String, &'a str)>;
 pub struct Policies<'a> {
     /// What policies set in the new object.
     pub set: PolicyPaths<'a>,
-    /// What policies remove from the request, and the existing object does not have: lines of the new object that are not stored.
+    /// What policies remove from the request and the existing object lacks; shown as lines that are not stored.
     pub not_stored: PolicyPaths<'a>,
     /// What policies remove from the request, and the existing object has: removed lines.
     pub removed: PolicyPaths<'a>,
+    /// Where the items of the request are in the object that is shown.
+    pub places: Places,
 }
 
 impl<'a> Policies<'a> {
@@ -26,9 +29,9 @@ impl<'a> Policies<'a> {
     pub fn new(admission: &'a Admission, before: Option<&Value>, shown: &mut Value) -> Self {
         let mut policies = Self::default();
         let mut fields = PolicyPaths::default();
-        // The last change is undone first: each one has the indexes of the lists that it found.
+        // Changes are undone in reverse order, because each change uses the indexes of the list that it received.
         for change in admission.mutated.iter().rev() {
-            let mut undone = Self::default();
+            let mut undone = Self { places: std::mem::take(&mut policies.places), ..Self::default() };
             let (removed, kept) = undone.undo(change, before, shown);
             for (path, _) in policies.set.iter_mut().chain(&mut policies.not_stored).chain(&mut fields) {
                 if let Some(moved) = moved(path, &kept) {
@@ -39,6 +42,7 @@ impl<'a> Policies<'a> {
             policies.set.append(&mut undone.set);
             policies.not_stored.append(&mut undone.not_stored);
             policies.removed.append(&mut undone.removed);
+            policies.places = undone.places;
         }
         let is_in = |object: &Value, path: &str| paths::at(object, path).is_some();
         fields.retain(|(path, _)| ![before, Some(shown)].iter().flatten().any(|object| is_in(object, path)));
@@ -52,7 +56,7 @@ impl<'a> Policies<'a> {
         change: &'a PolicyChange,
         before: Option<&Value>,
         shown: &mut Value,
-    ) -> (PolicyPaths<'a>, KeptItems<'a>) {
+    ) -> (PolicyPaths<'a>, KeptItems) {
         let policy = change.policy.as_str();
         let (mut fields, mut kept) = (PolicyPaths::default(), KeptItems::default());
         for FieldChange { path, before: old, after: new } in &change.fields {
@@ -60,7 +64,7 @@ impl<'a> Policies<'a> {
                 (Some(Value::Array(old)), Some(Value::Array(new))) if old.len() != new.len() => {
                     let existing = before.and_then(|before| paths::at(before, path)?.as_array());
                     let list = ListChange { path, old, new, policy };
-                    kept.extend(Some(path.as_str()).zip(self.undo_list(&list, shown, existing.unwrap_or_default())));
+                    kept.extend(self.undo_list(&list, shown, existing.unwrap_or_default()));
                 }
                 (Some(value), None) => {
                     // An item of a list may have had another index.
@@ -68,44 +72,82 @@ impl<'a> Policies<'a> {
                     if before.is_some_and(is_same) {
                         self.removed.push((path.clone(), policy));
                     }
-                    fields.push((path.clone(), policy));
+                    fields.extend(self.places.path(path).map(|path| (path, policy)));
                 }
-                (_, Some(_)) => self.set.push((path.clone(), policy)),
+                (_, Some(_)) => self.set.extend(self.places.path(path).map(|path| (path, policy))),
                 (None, None) => {}
             }
         }
         (fields, kept)
     }
 
-    /// Puts the items back that a policy removes from a list, except for those that the existing object has. Returns where the
-    /// other items are now.
-    fn undo_list(&mut self, list: &ListChange<'a>, shown: &mut Value, existing: &[Value]) -> Option<Vec<usize>> {
-        let Some(Value::Array(items)) = paths::at_mut(shown, list.path) else { return None };
-        let mut existing = indexes_by_item(existing);
-        let (mut removed, mut restored) = (0, Vec::new());
-        for (index, item) in missing(list.old, list.new) {
-            match existing.get_mut(&json::to_string(item)).and_then(Vec::pop) {
-                Some(existing) => {
-                    self.removed.push(list.item(existing));
-                    removed += 1;
-                }
-                None => restored.push((index - removed, item)),
-            }
-        }
+    /// Puts the items back that a policy removes from a list, except for those that the existing object has. Returns the path of
+    /// the list in `shown`, and where the other items are now.
+    fn undo_list(
+        &mut self,
+        list: &ListChange<'a>,
+        shown: &mut Value,
+        existing: &[Value],
+    ) -> Option<(String, Vec<usize>)> {
+        let path = self.places.path(list.path)?;
+        let Some(Value::Array(items)) = paths::at_mut(shown, &path) else { return None };
+        let kept = counterparts(list.old, list.new);
+        let (origins, restored) = self.origins(list, &kept, existing);
         let merged = Merged::new(std::mem::take(items), &restored);
         *items = merged.items;
-        let added = missing(list.new, list.old).filter_map(|(index, _)| merged.kept.get(index));
-        self.set.extend(added.map(|index| list.item(*index)));
-        self.not_stored.extend(merged.restored.iter().map(|index| list.item(*index)));
-        Some(merged.kept)
+        let added = counterparts(list.new, list.old).into_iter().enumerate().filter(|(_, old)| old.is_none());
+        let added = added.filter_map(|(index, _)| merged.kept.get(self.places.index(list.path, index)?));
+        self.set.extend(added.map(|index| list.item(&path, *index)));
+        self.not_stored.extend(merged.restored.iter().map(|index| list.item(&path, *index)));
+        let place = |origin: Origin| match origin {
+            Origin::Kept(index) => merged.kept.get(index).copied(),
+            Origin::Restored(index) => merged.restored.get(index).copied(),
+        };
+        self.places.set(list.path, origins.into_iter().map(|origin| origin.and_then(place)).collect(), &kept);
+        Some((path, merged.kept))
+    }
+
+    /// Returns where each item of a list comes from that is shown, and the items to put back: each behind the one before it. `kept`
+    /// has the index after the change of each item.
+    fn origins(
+        &mut self,
+        list: &ListChange<'a>,
+        kept: &[Option<usize>],
+        existing: &[Value],
+    ) -> (Vec<Option<Origin>>, Vec<(usize, &'a Value)>) {
+        let mut existing = indexes_by_item(existing);
+        let (mut next, mut restored) = (0, Vec::new());
+        let origin = |(item, kept): (&'a Value, &Option<usize>)| {
+            if let Some(index) = kept {
+                let place = self.places.index(list.path, *index)?;
+                next = next.max(place + 1);
+                return Some(Origin::Kept(place));
+            }
+            if let Some(index) = existing.get_mut(&json::to_string(item)).and_then(Vec::pop) {
+                self.removed.push(list.item(list.path, index));
+                return None;
+            }
+            restored.push((next, item));
+            Some(Origin::Restored(restored.len() - 1))
+        };
+        let origins = list.old.iter().zip(kept).map(origin).collect();
+        (origins, restored)
     }
 }
 
+/// Where an item comes from that is shown.
+enum Origin {
+    /// The index in the list before items were put back.
+    Kept(usize),
+    /// The index among the items that were put back.
+    Restored(usize),
+}
+
 /// The indexes of the items of lists after others were put back, by the paths of the lists.
-type KeptItems<'a> = HashMap<&'a str, Vec<usize>>;
+type KeptItems = HashMap<String, Vec<usize>>;
 
 /// Returns the path of a value in a list whose items have other indexes now. A policy changes no list within such a list.
-fn moved(path: &str, kept: &KeptItems<'_>) -> Option<String> {
+fn moved(path: &str, kept: &KeptItems) -> Option<String> {
     path.match_indices('[').find_map(|(at, _)| {
         let (list, rest) = path.split_at_checked(at)?;
         let (index, rest) = paths::split_index(rest)?;
@@ -122,9 +164,9 @@ struct ListChange<'a> {
 }
 
 impl<'a> ListChange<'a> {
-    /// Returns the path of an item with the name of the policy.
-    fn item(&self, index: usize) -> (String, &'a str) {
-        (format!("{}[{index}]", self.path), self.policy)
+    /// Returns the path of an item of the list at `path` with the name of the policy.
+    fn item(&self, path: &str, index: usize) -> (String, &'a str) {
+        (format!("{path}[{index}]"), self.policy)
     }
 }
 
@@ -138,14 +180,14 @@ struct Merged {
 }
 
 impl Merged {
-    /// Puts items back into a list. Each has the index that it has afterwards, if the list is long enough.
+    /// Puts items back into a list, each before the item of the list with its index.
     fn new(list: Vec<Value>, restored: &[(usize, &Value)]) -> Self {
         let (mut items, mut kept, mut put_back) = (Vec::with_capacity(list.len() + restored.len()), vec![], vec![]);
         let mut restored = restored.iter().peekable();
-        let mut list = list.into_iter().peekable();
+        let mut list = list.into_iter();
         loop {
             let at = items.len();
-            if let Some((_, item)) = restored.next_if(|(index, _)| *index <= at || list.peek().is_none()) {
+            if let Some((_, item)) = restored.next_if(|(next, _)| *next <= kept.len() || list.len() == 0) {
                 put_back.push(at);
                 items.push((*item).clone());
             } else if let Some(item) = list.next() {
@@ -158,11 +200,10 @@ impl Merged {
     }
 }
 
-/// Returns the items of a list that another one lacks, with their indexes.
-fn missing<'v>(list: &'v [Value], other: &[Value]) -> impl Iterator<Item = (usize, &'v Value)> {
+/// Returns the index in another list of each item of a list; `None` for an item that the other one lacks.
+fn counterparts(list: &[Value], other: &[Value]) -> Vec<Option<usize>> {
     let mut others = indexes_by_item(other);
-    let mut is_in_other = move |item: &Value| others.get_mut(&json::to_string(item)).and_then(Vec::pop).is_some();
-    list.iter().enumerate().filter(move |(_, item)| !is_in_other(item))
+    list.iter().map(|item| others.get_mut(&json::to_string(item)).and_then(Vec::pop)).collect()
 }
 
 /// Returns the indexes of equal items, the last one first.
