@@ -230,7 +230,13 @@ fn certificates_and_tokens_name_users() {
     let admin = || Some(server.authority.certificate("admin", "system:masters"));
     let (code, user) = server.user(admin(), "");
     assert_eq!(code, 201, "{user}");
-    assert_eq!(user, json!({"username": "admin", "groups": ["system:masters", "system:authenticated"]}));
+    let id = user["extra"]["authentication.kubernetes.io/credential-id"][0].as_str().unwrap().to_owned();
+    assert!(id.starts_with("X509SHA256=") && id.len() == "X509SHA256=".len() + 64, "{id}");
+    let extra = json!({"authentication.kubernetes.io/credential-id": [id]});
+    assert_eq!(
+        user,
+        json!({"username": "admin", "groups": ["system:masters", "system:authenticated"], "extra": extra})
+    );
     let (code, user) = server.user(None, "Authorization: Bearer secret\r\n");
     assert_eq!((code, &user["username"]), (201, &json!("robot")));
     let unauthorized = (401, json!("Unauthorized"));

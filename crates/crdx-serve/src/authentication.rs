@@ -10,6 +10,7 @@ mod tokens;
 use super::tls::{ClientAuthorities, TlsError};
 use crdx_server::server::UserInfo;
 use crdx_server::server::http::bearer_token::bearer_token;
+use crdx_value::release::Release;
 use http::{HeaderMap, header};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::collections::HashMap;
@@ -21,6 +22,8 @@ pub struct Authentication {
     tokens: HashMap<String, UserInfo>,
     /// True if requests without credentials are accepted.
     anonymous: bool,
+    /// The release, which decides about the attributes of users.
+    release: Release,
 }
 
 /// The user of a client certificate.
@@ -67,11 +70,13 @@ impl Authentication {
         client_ca: Option<&[u8]>,
         token_file: Option<&str>,
         anonymous: bool,
+        release: Release,
     ) -> Result<Self, AuthenticationError> {
         Ok(Self {
             authorities: client_ca.map(ClientAuthorities::read).transpose()?,
             tokens: token_file.map(tokens::read).transpose()?.unwrap_or_default(),
             anonymous,
+            release,
         })
     }
 
@@ -88,7 +93,7 @@ impl Authentication {
         if authorities.verify(own, others, now).is_err() {
             return Peer::Untrusted;
         }
-        certificate::user(own).map_or(Peer::Untrusted, Peer::User)
+        certificate::user(own, self.release).map_or(Peer::Untrusted, Peer::User)
     }
 
     /// The user of a request. `issued` finds the users of tokens that the server issued.
@@ -130,7 +135,7 @@ mod tests {
 
     #[test]
     fn credentials_decide_who_sends_a_request() {
-        let open = Authentication::new(None, Some("secret,jane,7,\"dev,ops\"\n"), true).unwrap();
+        let open = Authentication::new(None, Some("secret,jane,7,\"dev,ops\"\n"), true, Release::NEWEST).unwrap();
         let none = HeaderMap::new();
         let known = open.user(&Peer::Unknown, &headers("Bearer secret"), issued).unwrap();
         assert_eq!((known.username.as_str(), known.uid.as_str()), ("jane", "7"));
@@ -147,7 +152,7 @@ mod tests {
         assert_eq!(open.user(&Peer::Unknown, &headers("Basic c2VjcmV0"), issued), Ok(anonymous));
         let cert = UserInfo::authenticated("admin".to_owned(), vec!["system:masters".to_owned()]);
         assert_eq!(open.user(&Peer::User(cert.clone()), &headers("Bearer secret"), issued), Ok(cert));
-        let closed = Authentication::new(None, None, false).unwrap();
+        let closed = Authentication::new(None, None, false, Release::NEWEST).unwrap();
         assert_eq!(closed.user(&Peer::Unknown, &none, issued), Err(Unauthorized));
     }
 }

@@ -5,7 +5,7 @@
 //! The parts are listed below by layer, with a blank line between layers; each imports only parts of the layers above its
 //! own in this list (`tests/project/architecture.rs`):
 //!
-//! - [`scope`], [`metadata`] and [`random`]: the names of resources and kinds, the metadata of objects, UIDs;
+//! - [`scope`], [`metadata`], [`random`] and [`digest`]: the names of resources and kinds, the metadata of objects, UIDs, hashes;
 //! - [`http`] parses requests and writes responses;
 //! - [`admission`]: the chain of plugins that every write passes;
 //! - [`registry`] has one file per verb, and the store;
@@ -15,6 +15,7 @@
 //! - [`endpoints`] choose the verb and the strategy for a request, and answer discovery and OpenAPI requests;
 //! - this module, which composes them, with what callers in the same process may do besides sending requests.
 
+mod digest;
 mod metadata;
 mod random;
 mod runtime_config;

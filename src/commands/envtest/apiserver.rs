@@ -296,7 +296,7 @@ fn start(config: &Config) -> Result<Running, EnvtestError> {
     let client_ca = config.client_ca.as_deref().map(read).transpose()?;
     let tokens = config.tokens.as_deref().map(read).transpose()?;
     let tokens = tokens.as_deref().map(String::from_utf8_lossy);
-    let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous);
+    let authentication = Authentication::new(client_ca.as_deref(), tokens.as_deref(), config.anonymous, config.release);
     let authentication = authentication.map_err(EnvtestError::Credentials)?;
     let rule = if config.checks_namespaces { Namespaces::Finalized } else { Namespaces::Unchecked };
     let runtime = Runtime::new().map_err(EnvtestError::Serve)?;

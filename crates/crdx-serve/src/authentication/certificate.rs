@@ -3,12 +3,13 @@
 
 use crdx_builtin::validation::x509;
 use crdx_server::server::UserInfo;
+use crdx_value::release::Release;
 
 /// The user that a certificate in DER names; `None` if it has no common name or cannot be parsed.
-pub(super) fn user(certificate: &[u8]) -> Option<UserInfo> {
+pub(super) fn user(certificate: &[u8], release: Release) -> Option<UserInfo> {
     let subject = x509::subject(certificate)?;
     let name = subject.common_name.filter(|name| !name.is_empty())?;
-    Some(UserInfo::authenticated(name, subject.organizations))
+    Some(UserInfo::of_certificate(name, subject.organizations, certificate, release))
 }
 
 #[cfg(test)]
@@ -22,7 +23,7 @@ mod tests {
         for (kind, name) in names {
             params.distinguished_name.push(kind.clone(), *name);
         }
-        user(params.self_signed(&KeyPair::generate().unwrap()).unwrap().der())
+        user(params.self_signed(&KeyPair::generate().unwrap()).unwrap().der(), Release::NEWEST)
     }
 
     #[test]
@@ -31,6 +32,6 @@ mod tests {
         assert_eq!(found.username, "ädmin");
         assert_eq!(found.groups, ["system:masters", "system:authenticated"]);
         assert_eq!(of_subject(&[(DnType::OrganizationName, "x")]), None);
-        assert_eq!(user(b"no certificate"), None);
+        assert_eq!(user(b"no certificate", Release::NEWEST), None);
     }
 }

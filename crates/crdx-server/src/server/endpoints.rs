@@ -5,7 +5,6 @@ mod actions;
 pub(super) mod backend;
 mod custom_resources;
 mod definitions;
-mod digest;
 mod discovery;
 mod health;
 mod non_resource;

@@ -86,7 +86,7 @@ pub fn applied_before(existing: &Value) -> Value {
 fn remove(object: &mut Value, path: &[&str]) {
     let Some((last, above)) = path.split_last() else { return };
     if let Some(members) = at(object, above).and_then(Value::as_object_mut) {
-        members.remove(*last);
+        members.remove(last);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Endpoints;
 use crate::crd::CustomResourceDefinition;
 use crate::crd::openapi;
-use crate::server::endpoints::digest;
+use crate::server::digest;
 use crate::server::http::context::Context;
 use crate::server::http::negotiate;
 use crate::server::http::page::text;

@@ -1,7 +1,7 @@
 //! Aggregated discovery: all groups in one document, with an `ETag` for `If-None-Match`
 //! (`endpoints/discovery/aggregated/{handler,etag}.go`).
 
-use crate::server::endpoints::digest;
+use crate::server::digest;
 use crate::server::endpoints::discovery::groups::{DiscoveredResource, Group, subresource_verbs};
 use crate::server::endpoints::discovery::legacy::texts;
 use crate::server::http::answer::Answer;

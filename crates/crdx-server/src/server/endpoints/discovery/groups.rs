@@ -1,8 +1,8 @@
 //! The API groups, versions and resources in discovery order.
 
 use crate::crd;
+use crate::server::digest;
 use crate::server::endpoints::actions::{BINDINGS, actions_of};
-use crate::server::endpoints::digest;
 use crate::server::endpoints::reviews::{self, REVIEWS, Review};
 use crate::server::strategy::resources::Resources;
 use crate::server::strategy::serving::Serving;

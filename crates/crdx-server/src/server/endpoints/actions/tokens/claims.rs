@@ -1,6 +1,6 @@
 //! The claims of a service account token (`pkg/serviceaccount/claims.go`), and the user whom it authenticates.
 
-use crate::server::endpoints::digest;
+use crate::server::digest;
 use crate::server::http::user::UserInfo;
 use crdx_value::base64::Encoding;
 use crdx_value::{Map, Value, json, object};

@@ -14,6 +14,15 @@ pub(in crate::server) fn of_document(text: &str) -> String {
     })
 }
 
+/// The hash of a certificate in DER: SHA-256 in hexadecimal.
+pub(in crate::server) fn of_certificate(certificate: &[u8]) -> String {
+    Sha256::digest(certificate).iter().fold(String::new(), |mut out, b| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{b:02x}");
+        out
+    })
+}
+
 /// `StorageVersionHash`: the hash of a kind in its storage version.
 pub(in crate::server) fn of_storage_version(group: &str, version: &str, kind: &str) -> String {
     let hash = Sha256::digest(format!("{group}/{version}/{kind}").as_bytes());
