@@ -32,7 +32,7 @@ MASKED = [
     (r"\b(10\.[0-9]+\.[0-9]+\.[0-9]+|fd00::[0-9a-f:]*)", "ADDRESS"),
     (r'"nodePort": [0-9]+', '"nodePort": 0'),
     (r'"healthCheckNodePort": [0-9]+', '"healthCheckNodePort": 0'),
-    # The identity of the client's certificate, which envtest does not show.
+    # The identity of the client's certificate, which differs.
     (r' *"extra": {\s*"authentication.kubernetes.io/credential-id": \[[^\]]*\]\s*},\n', ""),
     (r' *"f:extra": {\s*"\.": {},\s*"f:authentication.kubernetes.io/credential-id": {}\s*},\n', ""),
     # Depends on how the server was built.
