@@ -39,7 +39,7 @@ pub struct Sides<'a> {
     pub admission: Option<&'a Admission>,
 }
 
-/// What happens to fields of the request, by the paths in the object that is shown.
+/// The pruned and the defaulted fields of the request, by the paths in the object that is shown.
 struct OfRequest {
     pruned: Vec<String>,
     defaulted: Vec<String>,
@@ -276,7 +276,7 @@ mod tests {
         json::read(text.as_bytes()).unwrap()
     }
 
-    /// What policies do to fields: each has the name of its policy, its path, and the values before and after.
+    /// The changes of policies to fields: each has the name of its policy, its path, and the values before and after.
     fn admission(changes: &[(&str, &str, Option<&str>, Option<&str>)]) -> Admission {
         let change = |(policy, path, before, after): &(&str, &str, Option<&str>, Option<&str>)| {
             let [before, after] = [before, after].map(|value| value.map(read));

@@ -65,7 +65,7 @@ struct Sent {
     done: RequestOutcome,
     /// True if the managers of the old CRD's fields are not known.
     hides_managers: bool,
-    /// What depends on them.
+    /// The part of the result that depends on them.
     outcome: Option<UnknownOutcome>,
 }
 
@@ -99,10 +99,11 @@ fn send_update(context: SimulationContext<'_>, old: Value, crd: &Value, name: &s
         server.seed_definition(&old, context.request_options.now).map_err(UpdateError::NotStorable)?;
     }
     let hides_managers = is_server_side && lacks_managers && !is_applied;
-    let owned = || field_managers::response_to_owner(&server, target, crd.clone(), &updates.request_kind, options);
-    let to_owner = if hides_managers { owned() } else { None };
+    let owned =
+        || field_managers::response_if_applied_before(&server, target, crd.clone(), &updates.request_kind, options);
+    let if_applied = if hides_managers { owned() } else { None };
     let done = send(&server, target, crd.clone(), &updates.request_kind, options).map_err(UpdateError::Unsent)?;
-    let outcome = to_owner.and_then(|to_owner| UnknownOutcome::between(&done.response, &to_owner));
+    let outcome = if_applied.and_then(|if_applied| UnknownOutcome::between(&done.response, &if_applied));
     Ok(Sent { done, hides_managers, outcome })
 }
 

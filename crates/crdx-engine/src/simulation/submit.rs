@@ -137,8 +137,9 @@ fn send(
     let request_kind = &submission.context.updates.request_kind;
     let is_of_object = request_kind.subresource.is_none();
     let status = dropped_status::given_status(&object).filter(|_| is_of_object);
-    let to_owner = if submission.hides_managers { submission.response_to_owner(object.clone()) } else { None };
-    let outcome = |response: &Response| UnknownOutcome::between(response, to_owner.as_ref()?);
+    let if_applied =
+        if submission.hides_managers { submission.response_if_applied_before(object.clone()) } else { None };
+    let outcome = |response: &Response| UnknownOutcome::between(response, if_applied.as_ref()?);
     let completed = |simulated: Simulated, outcome: Option<UnknownOutcome>| match outcome {
         Some(outcome) => {
             Simulated { item: outcome.report(simulated.item, request_kind, submission.locator), ..simulated }

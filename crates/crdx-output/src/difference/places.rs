@@ -1,4 +1,4 @@
-//! Where the items of lists in a request are in the object that is shown. Policies add items, and remove others.
+//! The places of the items of a request's lists in the object that is shown. Policies add items, and remove others.
 
 use super::paths;
 use crdx_value::Value;

@@ -1,4 +1,4 @@
-//! What admission policies set and remove in the lines of a diff. Items that they remove from lists are put back into the object
+//! The lines of a diff that admission policies set and remove. Items that they remove from lists are put back into the object
 //! that is shown, so that a reader sees them.
 
 use super::paths;
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 /// Paths, each with the name of a policy.
 pub type PolicyPaths<'a> = Vec<(String, &'a str)>;
 
-/// What policies set and remove, by the paths in the objects that are shown.
+/// The values that policies set and remove, by the paths in the objects that are shown.
 #[derive(Default)]
 pub struct Policies<'a> {
-    /// What policies set in the new object.
+    /// The values that policies set in the new object.
     pub set: PolicyPaths<'a>,
-    /// What policies remove from the request and the existing object lacks; shown as lines that are not stored.
+    /// The values that policies remove from the request and the existing object lacks; shown as lines that are not stored.
     pub not_stored: PolicyPaths<'a>,
-    /// What policies remove from the request, and the existing object has: removed lines.
+    /// The values that policies remove from the request and the existing object has; shown as removed lines.
     pub removed: PolicyPaths<'a>,
     /// Where the items of the request are in the object that is shown.
     pub places: Places,

@@ -84,7 +84,7 @@ struct Largest<'s> {
 impl Largest<'_> {
     fn value(&mut self, schema: &Schema, number: usize) -> Value {
         let number = if self.is_distinct { number } else { 0 };
-        // Values without a size of their own need memory, too.
+        // Numbers and empty values need memory, too.
         self.left = self.left.saturating_sub(VALUE);
         if schema.enum_.is_empty() && self.left > 0 {
             let is_map = schema.properties.is_empty();

@@ -72,7 +72,7 @@ impl Sender for EarlierApplier<'_> {
 
 /// Returns the response if the manager applied the fields of the existing object before. Nothing is stored. `None` if kubectl would
 /// send no request.
-pub fn response_to_owner(
+pub fn response_if_applied_before(
     server: &Server,
     target: ObjectTarget<'_>,
     object: Value,
@@ -85,24 +85,24 @@ pub fn response_to_owner(
     send::send(server, target, object, request_kind, options).ok().map(|outcome| outcome.response)
 }
 
-/// What depends on the managers of fields.
+/// A part of the result that depends on the managers of fields.
 pub enum UnknownOutcome {
     /// The server rejects the object, with this message, if the fields are removed.
     RejectedWithout(String),
     /// The server rejects the object, with this message, if the fields are kept.
     RejectedWith(String),
-    /// Whether these fields and items are removed.
+    /// These fields and items are kept or removed.
     Fields(Vec<String>),
 }
 
 impl UnknownOutcome {
     /// Compares the answer to an apply with the one to a manager that applied the fields before. `None` if nothing depends on the managers.
-    pub fn between(answer: &Response, to_owner: &Response) -> Option<Self> {
-        let (ResponseBody::Json(kept), ResponseBody::Json(removed)) = (&answer.body, &to_owner.body) else {
+    pub fn between(answer: &Response, if_applied: &Response) -> Option<Self> {
+        let (ResponseBody::Json(kept), ResponseBody::Json(removed)) = (&answer.body, &if_applied.body) else {
             return None;
         };
         let message = |status: &Value| shortened(status.str_at(&["message"]).unwrap_or_default());
-        match (answer.code < 300, to_owner.code < 300) {
+        match (answer.code < 300, if_applied.code < 300) {
             (true, true) => removed_fields(kept, removed),
             (true, false) => Some(Self::RejectedWithout(message(removed))),
             (false, true) => Some(Self::RejectedWith(message(kept))),

@@ -72,10 +72,10 @@ impl Submission<'_> {
         }
     }
 
-    /// Returns the response to an apply if its manager owned all fields of the existing object.
-    pub fn response_to_owner(&self, object: Value) -> Option<Response> {
+    /// Returns the response if the manager applied the fields of the existing object before.
+    pub fn response_if_applied_before(&self, object: Value) -> Option<Response> {
         let (kind, options) = (&self.context.updates.request_kind, self.context.request_options);
-        field_managers::response_to_owner(self.server, self.target(), object, kind, options)
+        field_managers::response_if_applied_before(self.server, self.target(), object, kind, options)
     }
 
     /// Sends an object that does not exist. A dry run is sufficient: its response is the object that would be stored.
