@@ -59,7 +59,6 @@ use crdx_input::configuration::{SettingKey, Settings};
 use crdx_output::printable::{complain, complain_all};
 pub use error::Error;
 pub use exit::Exit;
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -71,7 +70,9 @@ pub fn run(words: Vec<OsString>) -> u8 {
         return program.run(&words);
     }
     let words = arguments::normal(words);
-    let words = match expanded(words) {
+    // The definition of the named command alone; the others would take most of the time of a start.
+    let mut named = words.get(1).and_then(|word| command_line::definition_of_one(&word.to_string_lossy()));
+    let words = match expanded(named.as_ref(), words) {
         Ok(words) => words,
         Err(exit) => return exit.code(),
     };
@@ -79,7 +80,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let mut restarted: Option<String> = None;
     loop {
         let read = restarted.clone().map(watching::ReadSettings::look_at);
-        let exit = match once(words.clone()) {
+        let exit = match once(named.as_mut(), words.clone()) {
             Ok(exit) => exit,
             Err(Error::SettingsChanged { file }) => {
                 restarted = Some(file);
@@ -100,25 +101,24 @@ pub fn run(words: Vec<OsString>) -> u8 {
     }
 }
 
-/// Returns the words with the defaults of the user's preferences, and their flags in the form that the parser accepts.
-fn expanded(words: Vec<OsString>) -> Result<Vec<OsString>, Exit> {
-    let Some(command) = command_line::definition_of_one(&command_word(&words)) else { return Ok(words) };
+/// Returns the words with the defaults of the user's preferences, and their flags in the form that the parser accepts. Without a
+/// command, they are returned as they are.
+fn expanded(command: Option<&clap::Command>, words: Vec<OsString>) -> Result<Vec<OsString>, Exit> {
+    let Some(command) = command else { return Ok(words) };
     let failed = |text: String| {
         complain!("error: {text}");
         Exit::CannotTell
     };
     #[cfg(feature = "cluster")]
-    let words = kuberc::with_defaults(&command, words).map_err(|error| {
+    let words = kuberc::with_defaults(command, words).map_err(|error| {
         failed(format!("{error}\nhelp: correct it, give another file with --kuberc, or set KUBERC=off"))
     })?;
-    arguments::pflag::canonical(&command, words).map_err(|error| failed(error.to_string()))
+    arguments::pflag::canonical(command, words).map_err(|error| failed(error.to_string()))
 }
 
-/// Parses the words. Only errors and help need the definition of all commands.
-fn parse(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
-    if let Some(command) = command_line::definition_of_one(&command_word(words))
-        && let Ok(parsed) = command.try_get_matches_from(words)
-    {
+/// Parses the words with the definition of one command. Only errors and help need that of all commands.
+fn parse(one: Option<&mut clap::Command>, words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    if let Some(Ok(parsed)) = one.map(|command| command.try_get_matches_from_mut(words)) {
         return Ok(parsed);
     }
     let named = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
@@ -129,14 +129,9 @@ fn parse(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
     command.try_get_matches_from(words)
 }
 
-/// Returns the word at the place of the command.
-fn command_word(words: &[OsString]) -> Cow<'_, str> {
-    words.get(1).map(|word| word.to_string_lossy()).unwrap_or_default()
-}
-
 /// Parses the words with the settings of the project, and runs the command.
-fn once(words: Vec<OsString>) -> Result<Exit, Error> {
-    let parsed = parse(&words);
+fn once(one: Option<&mut clap::Command>, words: Vec<OsString>) -> Result<Exit, Error> {
+    let parsed = parse(one, &words);
     let (args, settings) = match parsed.and_then(|parsed| Ok((command_line::Args::from_arg_matches(&parsed)?, parsed)))
     {
         Ok((args, parsed)) => match configure(args, &parsed, words) {

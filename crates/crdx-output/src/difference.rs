@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(shown(&strip(r#"["a","c"]"#)), lines("   - a\n-  - b\n!  - c  # policy strip\n"));
     }
 
-    /// The diff of objects with a list, of which a field of an item of the request is pruned.
+    /// Returns the diff of objects with a list. A field of one of the items in the request is pruned.
     fn pruned_in_list(lists: [&str; 3], pruned: &str, changes: &[(&str, &str)]) -> String {
         let [before, after, sent] = lists.map(|list| read(&format!(r#"{{"spec":{list}}}"#)));
         let changes: Vec<_> = changes.iter().map(|(old, new)| ("p", "spec", Some(*old), Some(*new))).collect();

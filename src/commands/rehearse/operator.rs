@@ -65,8 +65,8 @@ pub fn run(
     let sides = Sides { reading, now: terminal::now() };
     let (new_side, old_side) = ((&new, releases.new), (&old, releases.old));
     let mut admission = AdmissionUpgrade::new(&sides, new_side, old_side);
-    let existing = if reads_old { Existing::Cluster(&live) } else { Existing::Given };
-    let DefinitionPlans { mut planned, deleted, pairs } = plans(args, (&new, &old), existing, releases, &admission)?;
+    let cluster = reads_old.then_some(&*live);
+    let DefinitionPlans { mut planned, deleted, pairs } = plans(args, (&new, &old), cluster, releases, &admission)?;
     let pairs: Vec<_> = pairs.iter().map(|(old, new)| (old.as_ref(), *new)).collect();
     let matrix = MatrixPlan::new(&pairs, &all_releases(args)?)?;
     let matrix = matrix.matrix(&namespace);
@@ -99,9 +99,9 @@ pub fn run(
     if has_files(args) {
         run.files(options)?;
     } else {
-        let stored = stored_objects(&live, (&planned, &deleted), admission.given())?;
-        for collection in stored {
-            run.collection(live.connection()?, collection)?;
+        let connection = live.connection()?;
+        for collection in stored_objects(&live, (&planned, &deleted), admission.given())? {
+            run.collection(connection, collection)?;
         }
     }
     notes.extend(input_notes(options, &args.severities.map()));
@@ -109,14 +109,6 @@ pub fn run(
     let all = ReleaseSet::from_releases([releases.old, releases.new]).unwrap_or_else(|| releases.new.into());
     let report = sink.finish(&Ending { notes: &notes, releases: &all })?;
     Ok(report.exit())
-}
-
-/// The source of the CRDs that are replaced.
-#[derive(Clone, Copy)]
-enum Existing<'a> {
-    /// The old side.
-    Given,
-    Cluster(&'a Live),
 }
 
 /// The updates and deletions of the CRDs of an operator.
@@ -127,11 +119,12 @@ struct DefinitionPlans<'a> {
     pairs: Vec<(Option<Value>, Option<&'a RehearsedDefinition>)>,
 }
 
-/// Plans the update of each CRD of the new side, and the deletion of those that only the old side has.
+/// Plans the update of each CRD of the new side, and the deletion of those that only the old side has. The CRDs that are replaced are
+/// those of the cluster, if it is given.
 fn plans<'a>(
     args: &args::Rehearse,
     (new, old): (&'a OperatorSide, &OperatorSide),
-    existing: Existing<'_>,
+    cluster: Option<&Live>,
     releases: Releases,
     admission: &AdmissionUpgrade<'_>,
 ) -> Result<DefinitionPlans<'a>, Error> {
@@ -139,15 +132,10 @@ fn plans<'a>(
     let (mut planned, mut pairs) = (Vec::new(), Vec::new());
     for one in &new.definitions {
         let given = olds.remove(one.name());
-        let (old, read) = match existing {
-            Existing::Given => (given, None),
-            Existing::Cluster(live) => {
-                let old = existing_crd(live, one.name())?;
-                (old.clone(), old)
-            }
-        };
+        let read = cluster.map(|live| existing_crd(live, one.name())).transpose()?;
+        let old = read.clone().unwrap_or(given);
         pairs.push((old.clone(), Some(one)));
-        planned.push(plan(one, old, read, releases, args.printed_tries(), admission)?);
+        planned.push(plan(one, old, read.flatten(), releases, args.printed_tries(), admission)?);
     }
     let removed = old.definitions.iter().filter(|old| olds.contains_key(old.name()));
     let deleted = removed.map(|old| deletion(old, releases)).collect::<Result<_, _>>()?;

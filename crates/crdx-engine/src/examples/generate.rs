@@ -188,7 +188,7 @@ impl Generator {
                 let made = self.value(values, depth + 1, i);
                 members.insert(strings::numbered("example", i), made);
             }
-            for name in chosen.required {
+            for name in chosen.in_order {
                 if !members.contains_key(name) {
                     let made = self.value(values, depth + 1, 0);
                     members.insert(name.clone(), made);
@@ -214,37 +214,36 @@ pub fn embedded(schema: &Schema) -> Map {
 
 /// The fields of an object that `required` and the first branch of each union ask for.
 pub struct Chosen<'s> {
-    required: Vec<&'s String>,
-    is_required: BTreeSet<&'s String>,
+    in_order: Vec<&'s String>,
+    required: BTreeSet<&'s String>,
     /// The fields of the other branches.
-    is_excluded: BTreeSet<&'s String>,
+    excluded: BTreeSet<&'s String>,
 }
 
 impl<'s> Chosen<'s> {
     /// Returns the choice for a schema.
     pub fn of(schema: &'s Schema) -> Self {
-        let mut required: Vec<&String> = schema.required.iter().collect();
-        let mut excluded: Vec<&String> = Vec::new();
+        let mut in_order: Vec<&String> = schema.required.iter().collect();
+        let mut excluded = BTreeSet::new();
         let all_of = schema.all_of.iter().flat_map(|part| [&part.one_of, &part.any_of]);
         for union in [&schema.one_of, &schema.any_of].into_iter().chain(all_of) {
             let Some((first, others)) = union.split_first() else { continue };
-            required.extend(&first.required);
+            in_order.extend(&first.required);
             let named = others.iter().flat_map(|other| &other.required);
             excluded.extend(named.filter(|name| !first.required.contains(name)));
         }
-        let is_required: BTreeSet<&String> = required.iter().copied().collect();
-        let is_excluded: BTreeSet<&String> = excluded.into_iter().collect();
-        Self { required, is_required, is_excluded }
+        let required = in_order.iter().copied().collect();
+        Self { in_order, required, excluded }
     }
 
     /// Returns true if every object needs the field.
     fn requires(&self, name: &String) -> bool {
-        self.is_required.contains(name)
+        self.required.contains(name)
     }
 
     /// Returns true if an object with as many fields as possible has the field.
     pub fn has_when_full(&self, name: &String) -> bool {
-        !self.is_excluded.contains(name) || self.requires(name)
+        !self.excluded.contains(name) || self.requires(name)
     }
 }
 

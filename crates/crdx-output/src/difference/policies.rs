@@ -20,7 +20,7 @@ pub struct Policies<'a> {
     pub not_stored: PolicyPaths<'a>,
     /// The values that policies remove from the request and the existing object has; shown as removed lines.
     pub removed: PolicyPaths<'a>,
-    /// Where the items of the request are in the object that is shown.
+    /// The places of the items of the request in the object that is shown.
     pub places: Places,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Policies<'a> {
     }
 }
 
-/// Where an item comes from that is shown.
+/// The origin of an item that is shown.
 enum Origin {
     /// The index in the list before items were put back.
     Kept(usize),

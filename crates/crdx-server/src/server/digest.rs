@@ -7,16 +7,16 @@ use std::fmt::Write as _;
 
 /// The hash of a discovery or OpenAPI document: SHA-512 in upper-case hexadecimal.
 pub(in crate::server) fn of_document(text: &str) -> String {
-    Sha512::digest(text.as_bytes()).iter().fold(String::new(), |mut out, b| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{b:02X}");
-        out
-    })
+    hexadecimal(&Sha512::digest(text.as_bytes())).to_ascii_uppercase()
 }
 
 /// The hash of a certificate in DER: SHA-256 in hexadecimal.
 pub(in crate::server) fn of_certificate(certificate: &[u8]) -> String {
-    Sha256::digest(certificate).iter().fold(String::new(), |mut out, b| {
+    hexadecimal(&Sha256::digest(certificate))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, b| {
         // Writing to a String cannot fail.
         let _ = write!(out, "{b:02x}");
         out

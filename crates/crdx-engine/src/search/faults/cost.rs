@@ -113,8 +113,7 @@ impl Largest<'_> {
         let made = if schema.pattern.is_empty() {
             let mut text = if self.is_distinct { number.to_string() } else { String::new() };
             text.truncate(length);
-            let missing = length - text.len();
-            text.push_str(&"a".repeat(missing));
+            text.push_str(&"a".repeat(length - text.len()));
             text
         } else {
             self.samples.text(schema, length, number)
